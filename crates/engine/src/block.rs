@@ -29,12 +29,12 @@
 
 use crate::automaton::Cache;
 use crate::bytes::Line;
-use crate::filter::head::Open;
+use crate::filter::head::{Open, OpenQuestion};
 use crate::limits::Settings;
 use crate::outcome::{OPAQUE, Outcome};
 use crate::ruleset::RuleSet;
 use crate::strategy::{Question, StepCounts};
-use crate::vectors::{FOUR, Kernels, Kind, Work, prefetch_lines};
+use crate::vectors::{FOUR, Four, Kernels, Kind, Work, prefetch_lines};
 
 /// Where an answer comes from: a rule set, or the caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,13 +101,6 @@ pub struct BlockMemory {
     open: Vec<OpenQuestion>,
     cache: Cache,
     counts: StepCounts,
-}
-
-/// A question that step 1 left open.
-#[derive(Clone, Copy, Debug, Default)]
-struct OpenQuestion {
-    number: u32,
-    open: Open,
 }
 
 impl BlockMemory {
@@ -186,33 +179,27 @@ impl Ask<'_> {
     #[inline(always)]
     fn probe(&mut self, kind: impl Kernels) -> usize {
         let Ask { block: Block { lines, starts, paths, settings }, columns, .. } = *self;
-        let BlockMemory { outcomes, open: questions, counts, .. } = &mut *self.memory;
-        if questions.len() < starts.len() + FOUR {
-            questions.resize(starts.len() + FOUR, OpenQuestion::default());
-        }
-        let has_filter = settings.limits.candidates_tried_max.is_some();
-        let mut length = 0;
-        for first in (0..starts.len()).step_by(FOUR) {
-            let (starts, paths) = four_of(starts, paths, first, columns);
-            let (otherwise, open) = kind.first_probes(lines, &starts, &paths);
-            let room = questions[length..].first_chunk_mut();
-            let room: &mut [OpenQuestion; FOUR] = room.expect("room for four more");
-            let (mut answers, mut left) = ([Outcome::LOST; FOUR], 0);
-            for place in 0..FOUR {
-                // Lists have opaque starts at random, so there is no branch for them.
-                let is_opaque = starts[place] & OPAQUE != 0;
-                let open = if has_filter { open[place] } else { Open::ALL };
-                answers[place] = if is_opaque { Outcome(starts[place]) } else { otherwise[place] };
-                room[left % FOUR] = OpenQuestion { number: (first + place) as u32, open };
-                left += usize::from(open.any() & !is_opaque);
-            }
-            length += left;
-            match outcomes[first..].first_chunk_mut() {
-                Some(four) => *four = answers,
-                None => outcomes[first..].iter_mut().zip(answers).for_each(|(to, it)| *to = it),
-            }
+        let BlockMemory { outcomes, open, counts, .. } = &mut *self.memory;
+        if open.len() < starts.len() + FOUR {
+            open.resize(starts.len() + FOUR, OpenQuestion::default());
         }
         counts.constant += starts.iter().filter(|start| start.0 & OPAQUE != 0).count() as u64;
+        if settings.limits.candidates_tried_max.is_none() {
+            return leave_open(starts, outcomes, open);
+        }
+        let mut length = 0;
+        for first in (0..starts.len()).step_by(FOUR) {
+            let probed = kind.first_probes(lines, four_of(starts, paths, first, columns));
+            let room = open[length..].first_chunk_mut();
+            *room.expect("room for four more") = probed.open;
+            length += probed.left;
+            match outcomes[first..].first_chunk_mut() {
+                Some(four) => *four = probed.outcomes,
+                None => {
+                    outcomes[first..].iter_mut().zip(probed.outcomes).for_each(|(to, it)| *to = it)
+                }
+            }
+        }
         length
     }
 
@@ -221,8 +208,8 @@ impl Ask<'_> {
     fn answer_open(&mut self, open: usize, kind: impl Kernels) {
         let Ask { block: Block { lines, starts, paths, settings }, columns, .. } = *self;
         let BlockMemory { outcomes, open: questions, cache, counts, .. } = &mut *self.memory;
-        for &OpenQuestion { number, open } in &questions[..open] {
-            let number = number as usize;
+        for question in &questions[..open] {
+            let (number, open) = (question.number(), question.open());
             let (Start(start), limits) = (starts[number], &settings.limits);
             let path = paths[if columns == 1 { number } else { number / columns }];
             let Some(lines) = lines.get(start as usize..) else {
@@ -237,21 +224,32 @@ impl Ask<'_> {
     }
 }
 
-/// Returns four starts and their paths; opaque starts and empty paths behind the last one.
+/// Leaves all questions about rule sets open, and returns their number: the prefilter is off.
+#[cold]
+#[inline(never)]
+fn leave_open(starts: &[Start], outcomes: &mut [Outcome], open: &mut [OpenQuestion]) -> usize {
+    let mut length = 0;
+    for (number, (start, outcome)) in starts.iter().zip(outcomes).enumerate() {
+        *outcome = Outcome(start.0);
+        if outcome.as_opaque().is_none() {
+            open[length] = OpenQuestion::new(number as u32, Open::ALL);
+            length += 1;
+        }
+    }
+    length
+}
+
+/// Returns four questions; opaque starts and empty paths behind the last one.
 #[inline(always)]
-fn four_of<'p>(
-    starts: &[Start],
-    paths: &[&'p [u8]],
-    first: usize,
-    columns: usize,
-) -> ([u32; FOUR], [&'p [u8]; FOUR]) {
+fn four_of<'p>(starts: &[Start], paths: &[&'p [u8]], first: usize, columns: usize) -> Four<'p> {
+    let number = first as u32;
     if columns == 1
         && let Some(starts) = starts[first..].first_chunk::<FOUR>()
         && let Some(paths) = paths[first..].first_chunk()
     {
-        return (starts.map(Start::word), *paths);
+        return Four { number, starts: starts.map(Start::word), paths: *paths };
     }
     let start = |place| starts.get(first + place).copied().map_or(OPAQUE, Start::word);
     let path = |place| paths.get((first + place) / columns).copied().unwrap_or_default();
-    (std::array::from_fn(start), std::array::from_fn(path))
+    Four { number, starts: std::array::from_fn(start), paths: std::array::from_fn(path) }
 }

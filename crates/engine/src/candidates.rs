@@ -3,9 +3,10 @@
 
 use zerocopy::little_endian::U64;
 
-use crate::bytes::{Line, bits, first_bytes};
+use crate::bytes::{LINE_WORDS, Line, bits, first_bytes};
 use crate::filter::head::{Head, Open};
-use crate::filter::{bloom, index, teddy};
+use crate::filter::teddy::Rests;
+use crate::filter::{bloom, index};
 use crate::limits::CANDIDATE_BYTES;
 use crate::outcome::Outcome;
 use crate::ruleset::RuleSet;
@@ -23,19 +24,28 @@ pub(crate) fn try_candidates(
     kernels: impl Kernels,
 ) -> Option<Option<Outcome>> {
     let head = Head::of(lines)?;
+    let searched = open.has(Open::LITERALS).then_some(path);
+    // A line that is not there, because the lines are damaged, is found missing below.
+    let line = head.triples(lines).unwrap_or(EVERYWHERE);
+    let mut literals = Rests::new(line, searched, kernels);
+    // Nearly all paths that are searched for literals have none, and end here.
+    if !literals.find() && !open.has(Open::PREFIXES) {
+        return Some(None);
+    }
     let (filter, _) = head.filter(lines)?;
     let mut candidates = Candidates { lines, path, left, best: None };
     if open.has(Open::PREFIXES) {
         let text = path.strip_prefix(b"/")?;
         candidates.try_levels(filter, text, head.prefix_levels, kernels)?;
     }
-    if open.has(Open::LITERALS) {
-        for text in teddy::rests(head.pairs(lines)?, path, kernels) {
-            candidates.try_levels(filter, text, head.literal_levels, kernels)?;
-        }
+    for text in literals {
+        candidates.try_levels(filter, text, head.literal_levels, kernels)?;
     }
     Some(candidates.best.map(|(_, outcome)| outcome))
 }
+
+/// A line whose triples are at every position.
+const EVERYWHERE: &Line = &[U64::MAX_VALUE; LINE_WORDS];
 
 /// The candidates of one path.
 struct Candidates<'l> {

@@ -5,7 +5,7 @@
 //!
 //! | part | contents | read |
 //! |---|---|---|
-//! | filter | the head, Bloom filters, byte pairs and the index | for every path |
+//! | filter | the head, Bloom filters, byte triples and the index | for every path |
 //! | table | the number of patterns; for each, where its text begins and whether it allows | for candidates |
 //! | texts | the patterns, one after another, as a [`PatternList`] has them | for candidates |
 //!

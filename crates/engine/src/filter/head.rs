@@ -30,6 +30,11 @@ pub(crate) struct Head {
     pub(crate) entries: U32,
 }
 
+/// The most lines of a head and the first probe's filter.
+///
+/// Source: their words are counted in 32 bits. A rule set with a prefix in each pattern of a file has fewer.
+pub(crate) const FIRST_LINES_MAX: u32 = 1 << 28;
+
 /// The position of the seed in [`Head::entries`].
 pub(crate) const SEED_SHIFT: u32 = 24;
 const _: () =
@@ -44,9 +49,9 @@ impl Head {
         Head::ref_from_prefix(lines.as_bytes()).ok().map(|(head, _)| head)
     }
 
-    /// Returns the byte pairs of literals.
+    /// Returns the byte triples of literals.
     #[inline]
-    pub(crate) fn pairs<'l>(&self, lines: &'l [Line]) -> Option<&'l Line> {
+    pub(crate) fn triples<'l>(&self, lines: &'l [Line]) -> Option<&'l Line> {
         lines.get(self.first_lines.get() as usize)
     }
 
@@ -94,6 +99,33 @@ impl Open {
     }
 }
 
+/// A question that step 1 left open.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct OpenQuestion(u64);
+
+impl OpenQuestion {
+    #[inline(always)]
+    pub(crate) fn new(number: u32, open: Open) -> OpenQuestion {
+        OpenQuestion(u64::from(number) | u64::from(open.0) << 32)
+    }
+
+    /// Returns the question with the bits of its number below those that say what is open.
+    #[inline(always)]
+    pub(crate) fn from_word(word: u64) -> OpenQuestion {
+        OpenQuestion(word)
+    }
+
+    #[inline(always)]
+    pub(crate) fn number(self) -> usize {
+        self.0 as u32 as usize
+    }
+
+    #[inline(always)]
+    pub(crate) fn open(self) -> Open {
+        Open((self.0 >> 32) as u8)
+    }
+}
+
 /// Returns the first bytes of a path, padded with zeros.
 #[inline(always)]
 pub(crate) fn beginning(path: &[u8]) -> u64 {
@@ -113,7 +145,8 @@ pub(crate) fn first_probe(lines: &[Line], at: usize, path: &[u8]) -> (Outcome, O
 #[inline(always)]
 fn probe(lines: &[Line], at: usize, path: &[u8]) -> Option<(Outcome, Open)> {
     let head = Head::of(std::slice::from_ref(lines.get(at)?))?;
-    let words = lines.get(at..at + head.first_lines.get() as usize)?.as_flattened();
+    let first_lines = Some(head.first_lines.get()).filter(|lines| *lines <= FIRST_LINES_MAX)?;
+    let words = lines.get(at..at + first_lines as usize)?.as_flattened();
     let (filter, mask) = (words.get(HEAD_WORDS..)?, u64::from(head.first_mask.get()));
     let otherwise = Outcome(head.otherwise.get());
     let start = beginning(path);

@@ -6,7 +6,7 @@
 //!
 //! 1. [`first_probe`] looks up the first three bytes of the path in a Bloom filter.
 //! 2. [`candidates`](crate::candidates) looks up at most sixteen bytes in a [Bloom filter](bloom): those
-//!    behind the first `/`, and those at each position where a [byte pair](teddy) of a literal
+//!    behind the first `/`, and those at each position where a [byte triple](teddy) of a literal
 //!    occurs, found as by Hyperscan's Teddy.
 //! 3. Those that may be in it are looked up in an [index] of the patterns, which are matched one by one.
 //!
@@ -18,7 +18,7 @@
 //! | lines | contents |
 //! |---|---|
 //! | 1, more if there are many prefixes | the head; the Bloom filter of the first probe |
-//! | up to 1 | byte pairs of literals |
+//! | up to 1 | byte triples of literals |
 //! | the rest | the Bloom filter of prefixes and literals; the index |
 //!
 //! [`strategy`](crate::strategy) orders the stages. Memory: twelve bytes per pattern, at least one line.
@@ -72,7 +72,7 @@ impl<'l> Filter<'l> {
             && otherwise.pattern().is_none_or(|pattern| pattern < patterns)
             && has_room
             && self.head.reserved.get() == 0
-            && self.head.first_lines.get() > 0
+            && (1..=head::FIRST_LINES_MAX).contains(&self.head.first_lines.get())
     }
 }
 
@@ -85,20 +85,20 @@ pub(crate) fn build(
     allows: impl Fn(usize) -> bool,
     tail: &[u8],
 ) -> Vec<Line> {
-    let Required { prefixes, literals, pairs, all } = Required::of(patterns);
+    let Required { prefixes, literals, triples, all } = Required::of(patterns);
     let outcome = |place: u32| Outcome::new(place + 1, allows(place as usize));
     let count = prefixes.len() + literals.len();
     // More patterns than the index can number have no index, and the automaton decides.
     let entries = if patterns.len() > index::PLACES_MAX { 0 } else { count };
     let first_lines = (HEAD_WORDS + bloom::words_for(prefixes.len())).div_ceil(LINE_WORDS);
-    let pair_lines = usize::from(!pairs.is_empty());
+    let triple_lines = usize::from(!triples.is_empty());
     let (filter_words, index_words) = (bloom::words_for(count), index::words_for(entries));
     let rest_bytes = filter_words * size_of::<U64>() + index_words * size_of::<U32>() + tail.len();
     let rest = rest_bytes.div_ceil(size_of::<Line>());
-    let mut lines = vec![Line::default(); first_lines + pair_lines + rest];
+    let mut lines = vec![Line::default(); first_lines + triple_lines + rest];
     let (first, rest) = lines.split_at_mut(first_lines);
-    let (room, rest) = rest.split_at_mut(pair_lines);
-    room.fill_with(|| teddy::line_of(pairs.clone()));
+    let (room, rest) = rest.split_at_mut(triple_lines);
+    room.fill_with(|| teddy::line_of(triples.clone()));
     let (filter, rest) = rest.as_flattened_mut().split_at_mut(filter_words);
     let rest = <[U32]>::mut_from_bytes(rest.as_mut_bytes()).expect("a U64 is two U32");
     let (index, rest) = rest.split_at_mut(index_words);

@@ -6,7 +6,7 @@ use crate::limits::CANDIDATES_TRIED_MAX;
 use crate::pattern::{Pattern, PatternList};
 
 use super::bloom::Key;
-use super::teddy::Pair;
+use super::teddy::Triple;
 
 /// The requirements of the patterns of a rule set. A `u32` is the position of a pattern.
 #[derive(Default)]
@@ -15,8 +15,8 @@ pub(super) struct Required {
     pub(super) prefixes: Vec<(u32, Key)>,
     /// Literals anywhere in the path.
     pub(super) literals: Vec<(u32, Key)>,
-    /// The byte pairs at the start of `literals`.
-    pub(super) pairs: Vec<Pair>,
+    /// The byte triples at the start of `literals`.
+    pub(super) triples: Vec<Triple>,
     /// The first pattern that matches every path. Later patterns never decide and require nothing.
     pub(super) all: Option<u32>,
 }
@@ -44,7 +44,7 @@ impl Required {
             let cost_max = if needs_literal(&pattern) { u64::MAX } else { COST_MAX };
             let literal = if has_literals { rarest(&pattern) } else { None };
             if let Some(literal) = literal.filter(|it| it.cost <= cost_max) {
-                required.pairs.push(literal.pair);
+                required.triples.push(literal.triple);
                 required.literals.push((place, Key::new(literal.bytes, literal.is_whole)));
             } else if let Some(prefix) = pattern.prefix().strip_prefix(b"/") {
                 let is_whole = !pattern.has_stars() && pattern.is_anchored();
@@ -78,7 +78,7 @@ struct Literal<'l> {
     bytes: &'l [u8],
     /// Whether the path ends with it.
     is_whole: bool,
-    pair: Pair,
+    triple: Triple,
     /// The relative cost of searching for it.
     cost: u64,
 }
@@ -89,13 +89,13 @@ const SELECTIVE_BYTES: usize = 4;
 /// The relative cost of a literal that is better than a prefix.
 const COST_MAX: u64 = 1500;
 
-/// The relative costs of a lookup where a pair occurs, about a hundred instructions, and of the
+/// The relative costs of a lookup where a triple occurs, about a hundred instructions, and of the
 /// walk if the lookup is a false positive, more than a thousand.
 const LOOKUP_COST: u64 = 1;
 const WALK_COST: u64 = 16;
 
 /// How many times cheaper a later suffix has to be: one that begins earlier is longer, so it has fewer
-/// false positives, and patterns that begin alike have fewer pairs.
+/// false positives, and patterns that begin alike have fewer triples.
 ///
 /// Source: measured; 2 is as good on real rule sets, 1 costs 3 % more instructions.
 const RARER: u64 = 3;
@@ -106,7 +106,7 @@ const SUFFIXES_MAX: usize = 64;
 impl<'l> Literal<'l> {
     #[inline]
     fn new(bytes: &'l [u8], is_whole: bool) -> Literal<'l> {
-        let pair = Pair::of(bytes, is_whole);
+        let triple = Triple::of(bytes, is_whole);
         let false_positives = match bytes.len() + usize::from(is_whole) {
             0..=2 => WALK_COST,
             3 => WALK_COST / 8,
@@ -115,9 +115,9 @@ impl<'l> Literal<'l> {
         // Path segments share one bucket for many patterns, and a path has few of them.
         let cost = match bytes.len() >= SELECTIVE_BYTES && bytes[0] == b'/' {
             true => 0,
-            false => u64::from(pair.frequency()) * (LOOKUP_COST + false_positives),
+            false => u64::from(triple.frequency()) * (LOOKUP_COST + false_positives),
         };
-        Literal { bytes, is_whole, pair, cost }
+        Literal { bytes, is_whole, triple, cost }
     }
 }
 

@@ -1,9 +1,9 @@
-//! Finds positions where one of many byte pairs may occur, as Hyperscan's Teddy finds literals.
+//! Finds positions where one of many byte triples may occur, as Hyperscan's Teddy finds literals.
 //!
-//! A literal behind a star may occur anywhere, so every position of a path is tested, sixteen at
-//! once. The pairs are divided into eight *buckets*. Each nibble of a byte selects a mask of
-//! buckets; a bucket that is in the masks of both nibbles of a byte and of both nibbles of the next
-//! byte has a pair that may occur there.
+//! A literal behind a star may occur anywhere, so every position of a path is tested, 32 at once. The
+//! *triple* of a literal is its first three bytes. Triples are divided into eight *buckets*. The lower
+//! nibbles of a byte and of the two after it each select a mask of buckets, and so do the [classes](class)
+//! of the first two: a bucket that is in all four masks has a triple that may occur there.
 
 use zerocopy::little_endian::U64;
 
@@ -12,36 +12,42 @@ use crate::vectors::{Kernels, WINDOW};
 
 const BUCKETS: usize = 8;
 
-/// With more distinct pairs, only their first bytes count.
-const PAIRS_MAX: usize = 128;
+/// With more distinct triples, only their first two bytes count, or only the first.
+const TRIPLES_MAX: usize = 128;
 
-/// Two adjacent bytes of a path.
+/// Three adjacent bytes of a path; `None` for any byte, or the end of the path.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Pair {
+pub(crate) struct Triple {
     first: u8,
-    /// `None` for any byte, or the end of the path.
     second: Option<u8>,
+    third: Option<u8>,
 }
 
 /// The byte that is read past the end of a path.
-const END: u8 = 0;
+pub(crate) const END: u8 = 0;
 
-impl Pair {
-    /// Returns the pair at the start of `literal`; the path ends with the literal if `is_whole`.
-    pub(crate) fn of(literal: &[u8], is_whole: bool) -> Pair {
-        let second = literal.get(1).copied().or(is_whole.then_some(END));
-        Pair { first: literal.first().copied().unwrap_or(END), second }
+impl Triple {
+    /// Returns the triple at the start of `literal`; the path ends with the literal if `is_whole`.
+    pub(crate) fn of(literal: &[u8], is_whole: bool) -> Triple {
+        let byte = |place| literal.get(place).copied().or(is_whole.then_some(END));
+        Triple { first: byte(0).unwrap_or(END), second: byte(1), third: byte(2) }
     }
 
-    /// Returns the relative frequency of the pair in paths.
+    /// Returns the relative frequency of its first two bytes in paths.
     pub(crate) fn frequency(self) -> u32 {
-        let second = self.second.map_or(1000, |byte| FREQUENCIES[usize::from(byte)]);
-        // File extensions: both bytes occur together.
+        let of = |byte: Option<u8>| byte.map_or(1000, |byte| FREQUENCIES[usize::from(byte)]);
+        // File extensions: their bytes occur together.
         let times = match self {
-            Pair { first: b'.', second: Some(b'h' | b'p') } => 8,
+            Triple { first: b'.', second: Some(b'h' | b'p'), .. } => 8,
             _ => 1,
         };
-        u32::from(FREQUENCIES[usize::from(self.first)]) * u32::from(second) * times
+        u32::from(of(Some(self.first))) * u32::from(of(self.second)) * times
+    }
+
+    /// Returns a triple that is found wherever this one is, and is more common.
+    fn shortened(self) -> Triple {
+        let second = self.third.and(self.second);
+        Triple { second, third: None, ..self }
     }
 }
 
@@ -63,17 +69,37 @@ const FREQUENCIES: [u16; 256] = {
     frequencies
 };
 
-/// The nibbles of a bucket's pairs, a bit per value: low and high of the first byte, then of the
-/// second.
+/// The number of classes of a byte.
+const CLASSES: usize = 4;
+
+/// Returns the class of a byte: punctuation and digits, upper case, lower case, and the rest.
+#[inline]
+pub(crate) const fn class(byte: u8) -> u8 {
+    byte >> 5 & (CLASSES as u8 - 1)
+}
+
+/// The sums of [`FREQUENCIES`] by class and lower nibble.
+const CLASS_FREQUENCIES: [[u16; CHUNK_BYTES]; CLASSES] = {
+    let mut sums = [[0; CHUNK_BYTES]; CLASSES];
+    let mut byte = 0;
+    while byte < 256 {
+        sums[class(byte as u8) as usize][byte & 15] += FREQUENCIES[byte];
+        byte += 1;
+    }
+    sums
+};
+
+/// The triples of a bucket: a bit for each lower nibble of the three bytes, and for each pair of classes of
+/// the first two.
 #[derive(Clone, Copy, Default)]
 struct Bucket([u16; 4]);
 
 impl Bucket {
-    fn of(pair: Pair) -> Bucket {
-        let nibbles = |byte: u8| [1 << (byte & 15), 1 << (byte >> 4)];
-        let [first_low, first_high] = nibbles(pair.first);
-        let [second_low, second_high] = pair.second.map_or([u16::MAX; 2], nibbles);
-        Bucket([first_low, first_high, second_low, second_high])
+    fn of(triple: Triple) -> Bucket {
+        let nibble = |byte: Option<u8>| byte.map_or(u16::MAX, |byte| 1 << (byte & 15));
+        let classes = triple.second.map_or((1 << CLASSES) - 1, |byte| 1 << class(byte));
+        let classes = classes << (class(triple.first) as usize * CLASSES);
+        Bucket([nibble(Some(triple.first)), nibble(triple.second), nibble(triple.third), classes])
     }
 
     fn with(self, other: Bucket) -> Bucket {
@@ -81,51 +107,52 @@ impl Bucket {
     }
 
     /// Returns the relative frequency of positions that match the bucket.
-    fn cost(self) -> u32 {
-        let [first_low, first_high, second_low, second_high] = self.0;
-        frequency(first_low, first_high) * frequency(second_low, second_high)
+    fn cost(self) -> u64 {
+        let [first, second, third, classes] = self.0;
+        let (first, second) = (class_frequencies(first), class_frequencies(second));
+        let pairs = bits(classes.into()).map(|pair| first[pair / CLASSES] * second[pair % CLASSES]);
+        pairs.sum::<u64>() * class_frequencies(third).iter().sum::<u64>()
     }
 }
 
-/// Returns the relative frequency of bytes with these nibbles.
-fn frequency(low: u16, high: u16) -> u32 {
-    let of_byte = |high, low| u32::from(FREQUENCIES[high << 4 | low]);
-    let low = || bits(low.into());
-    bits(high.into()).map(|high| low().map(|low| of_byte(high, low)).sum::<u32>()).sum()
+/// Returns the relative frequency of bytes with these lower nibbles, by class.
+fn class_frequencies(nibbles: u16) -> [u64; CLASSES] {
+    CLASS_FREQUENCIES.map(|of| bits(nibbles.into()).map(|nibble| u64::from(of[nibble])).sum())
 }
 
-/// Puts each pair into the bucket where it adds the fewest false positives.
-fn buckets_of(mut pairs: Vec<Pair>) -> [Bucket; BUCKETS] {
-    // Those with any second byte come last.
-    pairs.sort_unstable_by_key(|pair| (pair.first, pair.second.is_none(), pair.second));
-    pairs.dedup();
-    if pairs.len() > PAIRS_MAX {
-        pairs.iter_mut().for_each(|pair| pair.second = None);
-        pairs.dedup();
+/// Puts each triple into the bucket where it adds the fewest false positives.
+fn buckets_of(mut triples: Vec<Triple>) -> [Bucket; BUCKETS] {
+    // Shorter ones come last.
+    triples.sort_unstable_by_key(|it| (it.first, it.second.is_none(), it.second, it.third));
+    triples.dedup();
+    while triples.len() > TRIPLES_MAX && triples.iter().any(|it| it.second.is_some()) {
+        triples.iter_mut().for_each(|triple| *triple = triple.shortened());
+        triples.dedup();
     }
     let mut buckets = [Bucket::default(); BUCKETS];
-    if pairs.len() <= BUCKETS {
-        buckets.iter_mut().zip(pairs).for_each(|(bucket, pair)| *bucket = Bucket::of(pair));
+    if triples.len() <= BUCKETS {
+        buckets.iter_mut().zip(triples).for_each(|(bucket, it)| *bucket = Bucket::of(it));
         return buckets;
     }
     let mut costs = [0; BUCKETS];
-    for pair in pairs {
-        let pair = Bucket::of(pair);
-        let costs_with = buckets.map(|bucket| bucket.with(pair).cost());
+    for triple in triples {
+        let triple = Bucket::of(triple);
+        let costs_with = buckets.map(|bucket| bucket.with(triple).cost());
         let added = |bucket: &usize| costs_with[*bucket] - costs[*bucket];
         let bucket = (0..BUCKETS).min_by_key(added).expect("there are eight");
-        (buckets[bucket], costs[bucket]) = (buckets[bucket].with(pair), costs_with[bucket]);
+        (buckets[bucket], costs[bucket]) = (buckets[bucket].with(triple), costs_with[bucket]);
     }
     buckets
 }
 
-/// Returns the line of some pairs: for each of the four nibbles, sixteen masks of buckets.
-pub(crate) fn line_of(pairs: Vec<Pair>) -> Line {
-    let buckets = buckets_of(pairs);
+/// Returns the line of some triples: for each lower nibble of the three bytes, then for each pair of classes,
+/// sixteen masks of buckets.
+pub(crate) fn line_of(triples: Vec<Triple>) -> Line {
+    let buckets = buckets_of(triples);
     let mask = |index: usize| {
-        let (nibble, value) = (index / CHUNK_BYTES, index % CHUNK_BYTES);
+        let (row, value) = (index / CHUNK_BYTES, index % CHUNK_BYTES);
         let bits =
-            buckets.iter().enumerate().map(|(bucket, it)| (it.0[nibble] >> value & 1) << bucket);
+            buckets.iter().enumerate().map(|(bucket, it)| (it.0[row] >> value & 1) << bucket);
         bits.sum::<u16>() as u8
     };
     std::array::from_fn(|word| {
@@ -133,17 +160,7 @@ pub(crate) fn line_of(pairs: Vec<Pair>) -> Line {
     })
 }
 
-/// Iterates over the rests of `path` that begin where a pair of a line may occur. Some are empty.
-#[inline(always)]
-pub(crate) fn rests<'l, 'p, K: Kernels>(
-    line: &'l Line,
-    path: &'p [u8],
-    kind: K,
-) -> Rests<'l, 'p, K> {
-    Rests { line, kind, window: &[], next: Some(path), found: 0 }
-}
-
-/// See [`rests`].
+/// The rests of a path that begin where a triple of a line may occur.
 pub(crate) struct Rests<'l, 'p, K> {
     line: &'l Line,
     kind: K,
@@ -154,15 +171,33 @@ pub(crate) struct Rests<'l, 'p, K> {
     found: u64,
 }
 
+impl<'l, 'p, K: Kernels> Rests<'l, 'p, K> {
+    /// Returns the rests of `path`; none if there is no path.
+    #[inline(always)]
+    pub(crate) fn new(line: &'l Line, path: Option<&'p [u8]>, kind: K) -> Rests<'l, 'p, K> {
+        Rests { line, kind, window: &[], next: path, found: 0 }
+    }
+
+    /// Goes on to the next window with a position, and returns whether one is left.
+    #[inline(always)]
+    pub(crate) fn find(&mut self) -> bool {
+        while self.found == 0 {
+            let Some(window) = self.next else { return false };
+            self.window = window;
+            self.next = window.get(WINDOW..);
+            self.found = self.kind.positions(self.line, window);
+        }
+        true
+    }
+}
+
 impl<'p, K: Kernels> Iterator for Rests<'_, 'p, K> {
     type Item = &'p [u8];
 
     #[inline(always)]
     fn next(&mut self) -> Option<&'p [u8]> {
-        while self.found == 0 {
-            self.window = self.next?;
-            self.next = self.window.get(WINDOW..);
-            self.found = self.kind.positions(self.line, self.window);
+        if !self.find() {
+            return None;
         }
         let position = self.found.trailing_zeros() as usize;
         self.found &= self.found - 1;

@@ -63,7 +63,7 @@ fn damaged_lines_do_no_harm() {
     }
 }
 
-/// The positions in a path where a pair of a line may occur.
+/// The positions in a path where a triple of a line may occur.
 struct Positions<'l> {
     line: &'l Line,
     path: &'l [u8],
@@ -73,19 +73,22 @@ impl Work for Positions<'_> {
     type Output = BTreeSet<usize>;
 
     fn with(self, kind: impl Kind) -> BTreeSet<usize> {
-        let rests = teddy::rests(self.line, self.path, kind).filter(|rest| !rest.is_empty());
+        let rests = teddy::Rests::new(self.line, Some(self.path), kind);
         rests.map(|rest| self.path.len() - rest.len()).collect()
     }
 }
 
 #[test]
-fn pairs_are_found_with_all_vectors() {
+fn triples_are_found_with_all_vectors() {
     let pattern_of = |pair: &str| format!("/*{pair}");
-    let pairs = ["?x", "ab", "/q", "=", "z$", ".p", "~~", "-1", "A_", "%C", "Q=", "&b"];
+    let pairs = [
+        "?x", "ab", "/q", "=", "z$", ".p", "~~", "-1", "A_", "%C", "Q=", "&b", "?pa", "gin/",
+        "\u{e9}x", "/a$",
+    ];
     let texts: Vec<String> = pairs.iter().map(|pair| pattern_of(pair)).collect();
     let mut patterns = PatternList::new();
     texts.iter().for_each(|text| patterns.push(text.as_bytes(), true));
-    let line = teddy::line_of(Required::of(&patterns).pairs);
+    let line = teddy::line_of(Required::of(&patterns).triples);
     let mut path = b"/".to_vec();
     for number in 0..70_u8 {
         path.push(b'c' + number % 5);

@@ -9,11 +9,11 @@ use zerocopy::little_endian::U64;
 
 use crate::bytes::{CHUNK_BYTES, LINE_WORDS, Line, first_bytes, short_chunk};
 use crate::filter::bloom::{FACTOR, HIGH_FACTOR, MASKS, SHIFTS};
-use crate::filter::head::{HEAD_WORDS, Open, beginning};
+use crate::filter::head::{FIRST_LINES_MAX, HEAD_WORDS, Open, OpenQuestion, beginning};
 use crate::outcome::{OPAQUE, Outcome};
 
-use super::portable::{POSITIONS, WINDOW, valid_positions};
-use super::{FOUR, Kernels, Portable, Work};
+use super::portable::WINDOW;
+use super::{FOUR, Four, Kernels, Probed, Work};
 
 /// Proof of AVX2 and the bit-manipulation instructions; see [`Kind::avx2`](super::Kind::avx2).
 #[derive(Clone, Copy, Debug)]
@@ -42,22 +42,11 @@ fn run<W: Work>(avx2: Avx2, work: W) -> W::Output {
     work.with(avx2)
 }
 
-/// The most lines for which the arithmetic of [`first_probes_at_once`] cannot overflow.
-const LINES_MAX: usize = 1 << 28;
-
 impl Kernels for Avx2 {
     #[inline(always)]
-    fn first_probes(
-        self,
-        lines: &[Line],
-        starts: &[u32; FOUR],
-        paths: &[&[u8]; FOUR],
-    ) -> ([Outcome; FOUR], [Open; FOUR]) {
-        match lines.len() {
-            // SAFETY: the target features are the only requirement, and `self` proves them.
-            1..=LINES_MAX => unsafe { first_probes_at_once(lines, starts, paths) },
-            _ => Portable.first_probes(lines, starts, paths),
-        }
+    fn first_probes(self, lines: &[Line], questions: Four<'_>) -> Probed {
+        // SAFETY: the target features are the only requirement, and `self` proves them.
+        unsafe { first_probes_at_once(lines, questions) }
     }
 
     #[inline(always)]
@@ -76,6 +65,13 @@ impl Kernels for Avx2 {
     }
 }
 
+/// Bytes of a vector.
+const WIDTH: usize = 32;
+
+/// Positions of a vector whose next two bytes are in the vector too.
+const POSITIONS: usize = WINDOW / 2;
+const _: () = assert!(POSITIONS == WIDTH - 2);
+
 #[inline]
 #[target_feature(enable = "avx2")]
 fn positions_by_32(line: &Line, rest: &[u8]) -> u64 {
@@ -84,27 +80,18 @@ fn positions_by_32(line: &Line, rest: &[u8]) -> u64 {
         _mm256_broadcastsi128_si256(vector(bytes.expect("a line has four rows")))
     };
     let rows = [row(0), row(1), row(2), row(3)];
-    let Some(last) = rest.len().checked_sub(CHUNK_BYTES) else {
-        let chunk = _mm256_zextsi128_si256(vector(&short_chunk(rest)));
-        return u64::from(positions_of(rows, chunk) & 0xffff);
+    let Some(first) = rest.first_chunk() else {
+        return u64::from(positions_of(rows, short_vector(rest))) & ((1 << rest.len()) - 1);
     };
-    let chunk = |start: usize| {
-        let bytes = rest[start..].first_chunk();
-        vector(bytes.expect("a chunk within the path"))
-    };
-    let mut positions = 0;
-    for start in [0, 2 * POSITIONS] {
-        let [one, other] =
-            [start, start + POSITIONS].map(|start| start.min(last).min(WINDOW - POSITIONS));
-        let found = positions_of(rows, _mm256_set_m128i(chunk(other), chunk(one)));
-        let valid =
-            |found: u32, start: usize| (u64::from(found) & valid_positions(start == last)) << start;
-        positions |= valid(found, one) | valid(found >> CHUNK_BYTES, other);
-        if last <= start + POSITIONS {
-            break;
-        }
+    let found = positions_of(rows, wide_vector(first));
+    let last = rest.len() - WIDTH;
+    if last == 0 {
+        return found.into();
     }
-    positions
+    let start = last.min(POSITIONS);
+    let second = rest[start..].first_chunk().expect("a vector within the path");
+    let second = u64::from(positions_of(rows, wide_vector(second))) << start;
+    (u64::from(found) & ((1 << POSITIONS) - 1) | second) & ((1 << WINDOW) - 1)
 }
 
 #[inline]
@@ -113,23 +100,54 @@ fn vector(bytes: &[u8; CHUNK_BYTES]) -> __m128i {
     unsafe { std::mem::transmute(*bytes) }
 }
 
-/// Returns a mask of the positions of two chunks that match a bucket.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn positions_of(rows: [__m256i; 4], first: __m256i) -> u32 {
-    let half = _mm256_set1_epi8(15);
-    let low = |bytes| _mm256_and_si256(bytes, half);
-    let high = |bytes| _mm256_and_si256(_mm256_srli_epi16::<4>(bytes), half);
-    let second = _mm256_bsrli_epi128::<1>(first);
-    let of_first = _mm256_and_si256(
-        _mm256_shuffle_epi8(rows[0], low(first)),
-        _mm256_shuffle_epi8(rows[1], high(first)),
+fn wide_vector(bytes: &[u8; WIDTH]) -> __m256i {
+    // SAFETY: both types are 32 bytes, and any bytes are valid.
+    unsafe { std::mem::transmute(*bytes) }
+}
+
+/// Returns a text shorter than a vector, padded with zeros.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn short_vector(text: &[u8]) -> __m256i {
+    let (Some(low), Some(high)) = (text.first_chunk(), text.last_chunk()) else {
+        return _mm256_zextsi128_si256(vector(&short_chunk(text)));
+    };
+    /// Numbers of the bytes of a chunk, then those of none.
+    const SHIFTED: [u8; 2 * CHUNK_BYTES] = {
+        let mut places = [0x80; 2 * CHUNK_BYTES];
+        let mut place = 0;
+        while place < CHUNK_BYTES {
+            places[place] = place as u8;
+            place += 1;
+        }
+        places
+    };
+    let shift = SHIFTED[(WIDTH - text.len()).min(CHUNK_BYTES)..].first_chunk();
+    let shift = shift.expect("a chunk is behind each place of the first");
+    _mm256_set_m128i(_mm_shuffle_epi8(vector(high), vector(shift)), vector(low))
+}
+
+/// Returns a mask of the positions of a vector that match a bucket. Zeros are behind its last byte.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn positions_of(rows: [__m256i; 4], bytes: __m256i) -> u32 {
+    let every = |byte: u8| _mm256_set1_epi8(byte.cast_signed());
+    // A shuffle takes the lower nibble of a byte below 128.
+    let first = _mm256_and_si256(bytes, every(0x7f));
+    let upper = _mm256_permute2x128_si256::<0x81>(first, first);
+    let second = _mm256_alignr_epi8::<1>(upper, first);
+    let third = _mm256_alignr_epi8::<2>(upper, first);
+    let classes = _mm256_or_si256(
+        _mm256_and_si256(_mm256_srli_epi16::<3>(first), every(3 << 2)),
+        _mm256_and_si256(_mm256_srli_epi16::<5>(second), every(3)),
     );
-    let of_second = _mm256_and_si256(
-        _mm256_shuffle_epi8(rows[2], low(second)),
-        _mm256_shuffle_epi8(rows[3], high(second)),
+    let nibbles = _mm256_and_si256(
+        _mm256_shuffle_epi8(rows[0], first),
+        _mm256_and_si256(_mm256_shuffle_epi8(rows[1], second), _mm256_shuffle_epi8(rows[2], third)),
     );
-    let buckets = _mm256_and_si256(of_first, of_second);
+    let buckets = _mm256_and_si256(nibbles, _mm256_shuffle_epi8(rows[3], classes));
     let unmatched = _mm256_cmpeq_epi8(buckets, _mm256_setzero_si256());
     !_mm256_movemask_epi8(unmatched).cast_unsigned()
 }
@@ -215,15 +233,12 @@ fn eight_levels_of(filter: &[U64], text: &[u8]) -> u8 {
 /// The base-2 logarithm of the words of a line.
 const LINE_SHIFT: i32 = LINE_WORDS.ilog2() as i32;
 
-/// See [`Kernels::first_probes`]; there are lines.
+/// See [`Kernels::first_probes`].
 #[inline]
 #[target_feature(enable = "avx2")]
-fn first_probes_at_once(
-    lines: &[Line],
-    starts: &[u32; FOUR],
-    paths: &[&[u8]; FOUR],
-) -> ([Outcome; FOUR], [Open; FOUR]) {
-    let (count, first) = (all(lines.len() as u64), four(starts.map(u64::from)));
+fn first_probes_at_once(lines: &[Line], Four { number, starts, paths }: Four<'_>) -> Probed {
+    let (count, last) = (all(lines.len() as u64), lines.len().saturating_sub(1));
+    let first = _mm256_cvtepu32_epi64(words_of_four(starts));
     let bytes = four(paths.map(beginning));
     let low = |numbers, mask| _mm256_and_si256(numbers, all(mask));
     let begins = _mm256_cmpeq_epi64(low(bytes, 0xff), all(b'/'.into()));
@@ -231,8 +246,10 @@ fn first_probes_at_once(
     let places = _mm256_slli_epi64::<LINE_SHIFT>(first);
     // A load for the two words of each head takes less time than gathering them.
     let head = |place: usize| {
-        let line = &lines[(starts[place] as usize).min(lines.len() - 1)];
-        vector(line.as_bytes().first_chunk().expect("a line has more"))
+        let line = lines.get((starts[place] as usize).min(last));
+        line.map_or(_mm_setzero_si128(), |line| {
+            vector(line.as_bytes().first_chunk().expect("a line has more"))
+        })
     };
     let (even, odd) = (_mm256_set_m128i(head(2), head(0)), _mm256_set_m128i(head(3), head(1)));
     let outcomes = _mm256_and_si256(_mm256_unpacklo_epi64(even, odd), is_within);
@@ -240,7 +257,10 @@ fn first_probes_at_once(
     let otherwise = low(outcomes, u32::MAX.into());
     let first_lines = _mm256_srli_epi64::<32>(levels);
     let is_empty = _mm256_cmpeq_epi64(first_lines, _mm256_setzero_si256());
-    let is_cut = _mm256_cmpgt_epi64(_mm256_add_epi64(first, first_lines), count);
+    let is_cut = _mm256_or_si256(
+        _mm256_cmpgt_epi64(_mm256_add_epi64(first, first_lines), count),
+        _mm256_cmpgt_epi64(first_lines, all(FIRST_LINES_MAX.into())),
+    );
     let is_whole = _mm256_andnot_si256(_mm256_or_si256(is_empty, is_cut), is_within);
     // Neither 1 nor opaque.
     let is_valid = _mm256_andnot_si256(
@@ -254,7 +274,7 @@ fn first_probes_at_once(
     let words = _mm256_slli_epi64::<LINE_SHIFT>(first_lines);
     let words = _mm256_add_epi64(words_of(hashes, _mm256_sub_epi64(words, head)), head);
     // SAFETY: the mask limits the load to words of `lines`: the high half of a product of a number
-    // below 2^32 and the count of the first lines' words is below the count.
+    // below 2^32 and the count of the first lines' words, also below 2^32, is below the count.
     let found = unsafe {
         let none = _mm256_setzero_si256();
         let places = _mm256_add_epi64(places, words);
@@ -267,9 +287,57 @@ fn first_probes_at_once(
         _mm256_andnot_si256(has_no_literals, all(Open::LITERALS.0.into())),
     );
     let open = _mm256_blendv_epi8(all(Open::ALL.0.into()), open, is_decided);
-    let words = |numbers: __m256i| {
-        // SAFETY: both types are four words of eight bytes.
-        unsafe { std::mem::transmute::<__m256i, [u64; FOUR]>(numbers) }
+    // Lists have opaque starts at random, so there is no branch for them.
+    let is_opaque = _mm256_cmpgt_epi64(first, all(u64::from(OPAQUE) - 1));
+    let open = _mm256_andnot_si256(is_opaque, open);
+    let outcomes = _mm256_blendv_epi8(otherwise, first, is_opaque);
+    probed(number, outcomes, open)
+}
+
+/// Returns four outcomes, and of four questions those that are open.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn probed(number: u32, outcomes: __m256i, open: __m256i) -> Probed {
+    /// By mask of 64-bit words: the 32-bit words of those in the mask, from the first on.
+    const KEPT: [[u32; 2 * FOUR]; 1 << FOUR] = {
+        let mut kept = [[0; 2 * FOUR]; 1 << FOUR];
+        let (mut mask, mut place) = (0, 0);
+        while mask < 1 << FOUR {
+            let mut length = 0;
+            while place < FOUR {
+                if mask >> place & 1 == 1 {
+                    kept[mask][length] = 2 * place as u32;
+                    kept[mask][length + 1] = 2 * place as u32 + 1;
+                    length += 2;
+                }
+                place += 1;
+            }
+            (mask, place) = (mask + 1, 0);
+        }
+        kept
     };
-    (words(otherwise).map(|word| Outcome(word as u32)), words(open).map(|word| Open(word as u8)))
+    let numbers = _mm256_add_epi64(all(number.into()), four([0, 1, 2, 3]));
+    let questions = _mm256_or_si256(numbers, _mm256_slli_epi64::<32>(open));
+    let is_open = _mm256_cmpgt_epi64(open, _mm256_setzero_si256());
+    let mask = bits_of_all(is_open);
+    // SAFETY: both types are 32 bytes, and any bytes are valid.
+    let kept: __m256i = unsafe { std::mem::transmute(KEPT[usize::from(mask) % KEPT.len()]) };
+    let lower = _mm256_permutevar8x32_epi32(outcomes, _mm256_setr_epi32(0, 2, 4, 6, 0, 0, 0, 0));
+    let questions = _mm256_permutevar8x32_epi32(questions, kept);
+    // SAFETY: an `Outcome` is a word, and an `OpenQuestion` has the numbers of two.
+    let (outcomes, questions) = unsafe {
+        (
+            std::mem::transmute::<__m128i, [u32; FOUR]>(_mm256_castsi256_si128(lower)),
+            std::mem::transmute::<__m256i, [u64; FOUR]>(questions),
+        )
+    };
+    let open = questions.map(OpenQuestion::from_word);
+    Probed { outcomes: outcomes.map(Outcome), open, left: mask.count_ones() as usize }
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn words_of_four(words: [u32; FOUR]) -> __m128i {
+    // SAFETY: both types are sixteen bytes, and any bytes are valid.
+    unsafe { std::mem::transmute(words) }
 }

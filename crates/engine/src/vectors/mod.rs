@@ -20,7 +20,7 @@ mod tests;
 use zerocopy::little_endian::U64;
 
 use crate::bytes::Line;
-use crate::filter::head::Open;
+use crate::filter::head::OpenQuestion;
 use crate::outcome::Outcome;
 
 #[cfg(not(target_arch = "x86_64"))]
@@ -30,8 +30,27 @@ pub use avx2::Avx2;
 
 pub(crate) use portable::WINDOW;
 
-/// Paths that are probed together.
+/// Questions that are probed together.
 pub(crate) const FOUR: usize = 4;
+
+/// Four questions, with the number of the first.
+#[derive(Clone, Copy)]
+pub(crate) struct Four<'p> {
+    pub(crate) number: u32,
+    /// The lines where their rule sets begin, or opaque outcomes.
+    pub(crate) starts: [u32; FOUR],
+    pub(crate) paths: [&'p [u8]; FOUR],
+}
+
+/// The answers of step 1 to four questions.
+pub(crate) struct Probed {
+    /// The opaque starts; the outcomes of the others, which have no meaning if the question is open.
+    pub(crate) outcomes: [Outcome; FOUR],
+    /// The open questions, and as many as are not.
+    pub(crate) open: [OpenQuestion; FOUR],
+    /// The number of open questions.
+    pub(crate) left: usize,
+}
 
 /// A kind of vector instructions.
 #[allow(private_bounds, reason = "no other crate has a kind")]
@@ -72,16 +91,10 @@ pub trait Work {
 
 /// The kernels of a [prefilter](crate::filter), with the vectors of a kind.
 pub(crate) trait Kernels: Copy {
-    /// Takes [step 1](crate::filter::head::first_probe) for four paths, each by the prefilter at its line
-    /// of `starts`. The outcomes of paths that are left open have no meaning.
-    fn first_probes(
-        self,
-        lines: &[Line],
-        starts: &[u32; FOUR],
-        paths: &[&[u8]; FOUR],
-    ) -> ([Outcome; FOUR], [Open; FOUR]);
+    /// Takes [step 1](crate::filter::head::first_probe) for four questions, each by the prefilter at its line.
+    fn first_probes(self, lines: &[Line], questions: Four<'_>) -> Probed;
 
-    /// Returns a mask of the first [`WINDOW`] positions of `rest` where a byte pair of a
+    /// Returns a mask of the first [`WINDOW`] positions of `rest` where a byte triple of a
     /// [line](crate::filter::teddy) may occur.
     fn positions(self, line: &Line, rest: &[u8]) -> u64;
 
