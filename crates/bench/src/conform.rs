@@ -14,7 +14,7 @@ use portcullis_robots::url::{compared_path, host_key, split};
 use super::Corpus;
 use super::conform_report::{Conformance, Difference, PointReport, Suites};
 use super::corpus::within_limit;
-use super::engine::{Ask, Engine, EngineKind};
+use super::engine::{Ask, Engine, EngineKind, body_of};
 use super::questions::QuestionList;
 use super::run::{Choice, chosen};
 use super::suite::{Answer, Case, Check, Grade, Suite};
@@ -155,7 +155,7 @@ impl OfAgent<'_> {
     fn fail(&self, files: &[usize], why: &str, report: &mut Conformance) {
         for asked in self.asked.iter().filter(|it| files.contains(&it.file)) {
             let given = Given::Failed(why.to_owned());
-            self.judge(asked, &asked.check.verdict, &given, &asked.case.point, report);
+            self.judge(asked, &asked.check.verdict, &given, point_of_verdicts(asked.case), report);
         }
     }
 
@@ -198,8 +198,9 @@ impl OfAgent<'_> {
         let lines = matcher.tell(Ask::Lines)?;
         let delays = matcher.tell(Ask::Delays)?;
         let sitemaps = matcher.tell(Ask::Sitemaps)?;
-        for (place, it) in asked.iter().enumerate() {
-            self.judge(it, &it.check.verdict, &given[place], &it.case.point, report);
+        let put = |(place, _): &(usize, _)| matcher.is_put(*place);
+        for (place, it) in asked.iter().enumerate().filter(put) {
+            self.judge(it, &it.check.verdict, &given[place], point_of_verdicts(it.case), report);
             if let Some(lines) = &lines {
                 let expected = it.check.line.unwrap_or(0).to_string();
                 let given = Given::Answer(lines[place].clone());
@@ -246,6 +247,15 @@ impl OfAgent<'_> {
     }
 }
 
+/// Returns the point of a case's verdicts: those of cases about a delay or sitemaps say that such lines change
+/// nothing.
+fn point_of_verdicts(case: &Case) -> &str {
+    match &case.point[..] {
+        "delay" | "sitemaps" => "other-fields",
+        point => point,
+    }
+}
+
 impl Given {
     /// Returns the answer, or the reason why there is none.
     fn words(&self) -> Result<&str, &str> {
@@ -278,7 +288,6 @@ fn as_written(url: &str, dialect: &Dialect) -> (String, usize) {
 /// Asks what may be fetched after each answer to the request for robots.txt, if the engine says that it can
 /// be asked.
 fn ask_answers(suite: &Suite, engine: &Engine<'_>, dialect: &Dialect, report: &mut Conformance) {
-    const ROBOTS: &str = "User-agent: *\nDisallow: /\n";
     let of_dialect = |it: &&Answer| it.dialects.iter().any(|name| name == dialect.name);
     let Ok((_, mut matcher)) = (engine.build)(&[]) else { return };
     for answer in suite.answers.iter().filter(of_dialect) {
@@ -297,7 +306,7 @@ fn ask_answers(suite: &Suite, engine: &Engine<'_>, dialect: &Dialect, report: &m
             case: name.clone(),
             source: source.clone(),
             grade: *grade,
-            robots: ROBOTS.to_owned(),
+            robots: body_of(*status).to_owned(),
             agent: "ExampleBot".to_owned(),
             url: format!("status {status} after {redirects} redirects"),
             expected: verdict.clone(),

@@ -43,7 +43,7 @@ pub struct Conformance {
 pub enum Verdict {
     /// Every answer that a document requires is as the document says.
     Conforms,
-    /// Some such answer differs, or is missing.
+    /// Some such answer differs or is missing, or it crashed or hung.
     Differs,
     /// It answered nothing.
     Failed,
@@ -62,6 +62,10 @@ pub struct PointReport {
     pub asked: usize,
     /// The answers that differ from the dialect's.
     pub differing: usize,
+    /// Those of them that allow what the dialect disallows.
+    pub opening: usize,
+    /// Those of them that disallow what the dialect allows.
+    pub closing: usize,
     /// The questions without an answer.
     pub unanswered: usize,
     /// Those of both that a document requires.
@@ -138,6 +142,8 @@ impl PointReport {
             status: PointStatus::NotAsked,
             asked: 0,
             differing: 0,
+            opening: 0,
+            closing: 0,
             unanswered: 0,
             required: 0,
             example: None,
@@ -153,6 +159,8 @@ impl PointReport {
             Err(why) => (why, false),
         };
         *(if is_answer { &mut self.differing } else { &mut self.unanswered }) += 1;
+        self.opening += usize::from(is_answer && given == "allow");
+        self.closing += usize::from(is_answer && given == "disallow");
         self.required += usize::from(difference.grade == Grade::Must);
         let new = Difference { given: given.to_owned(), ..difference };
         if self.example.as_ref().is_none_or(|known| new.size() < known.size()) {
@@ -182,15 +190,19 @@ impl PointReport {
             0 => String::new(),
             count => format!(", {count} without an answer"),
         };
+        let open = match self.opening {
+            0 => String::new(),
+            count => format!(", {count} allow what is disallowed"),
+        };
         match self.status {
             PointStatus::NotAsked => "not asked".to_owned(),
             PointStatus::AsDialect => format!("as {dialect} ({asked})"),
             PointStatus::Unanswered => format!("{unanswered} of {asked} without an answer"),
             PointStatus::Differs => {
-                format!("**{differing} of {asked} differ**{without} ({required} required)")
+                format!("**{differing} of {asked} differ**{open}{without} ({required} required)")
             }
             PointStatus::DiffersByChoice => {
-                format!("{differing} of {asked} differ{without}, none required")
+                format!("{differing} of {asked} differ{open}{without}, none required")
             }
         }
     }
@@ -219,7 +231,8 @@ impl Conformance {
     pub(super) fn settled(mut self) -> Conformance {
         self.points = self.points.into_iter().map(PointReport::settled).collect();
         let answered: usize = self.points.iter().map(|it| it.asked - it.unanswered).sum();
-        self.status = match self.points.iter().any(PointReport::is_at_fault) {
+        let is_at_fault = self.failures > 0 || self.points.iter().any(PointReport::is_at_fault);
+        self.status = match is_at_fault {
             _ if answered == 0 => Verdict::Failed,
             true => Verdict::Differs,
             false => Verdict::Conforms,
@@ -297,8 +310,8 @@ impl Suites {
         for engine in &self.engines {
             let failures = engine.points.iter().filter(|it| it.is_at_fault()).count();
             let skipped = engine.points.iter().filter(|it| it.status == PointStatus::NotAsked);
-            // An engine that answers nothing fails, even if nothing is required of it.
-            let fails = usize::from(engine.status == Verdict::Failed && failures == 0);
+            // An engine that answers nothing, crashes or hangs fails, even if nothing is required of it.
+            let fails = usize::from(engine.status != Verdict::Conforms && failures == 0);
             xml += &format!(
                 "  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" skipped=\"{}\">\n",
                 escaped(&format!("{} {}", engine.name, self.dialect)),
@@ -307,8 +320,12 @@ impl Suites {
                 skipped.count()
             );
             if fails > 0 {
-                xml += "    <testcase classname=\"suite\" name=\"answers\"><failure \
-                        message=\"it answered nothing\"/></testcase>\n";
+                let words = match engine.failures {
+                    0 => "it answered nothing".to_owned(),
+                    files => format!("it crashed or hung on {files} files"),
+                };
+                xml += "    <testcase classname=\"suite\" name=\"answers\"><failure ";
+                xml += &format!("message=\"{words}\"/></testcase>\n");
             }
             for point in &engine.points {
                 let text = point.example.as_ref().map_or(String::new(), Difference::describe);

@@ -8,6 +8,7 @@ use portcullis_dialect::dialect::{Dialect, RFC_9309};
 
 use serde_json::Value;
 
+use super::conform_report::{Conformance, Verdict};
 use super::*;
 
 fn asked(dialect: &'static Dialect, choice: &Choice) -> Suites {
@@ -89,10 +90,32 @@ fn matchers_that_do_not_decide_never_pass() {
 
 #[cfg(unix)]
 #[test]
+fn a_matcher_to_which_no_question_can_be_put_never_passes() {
+    let found = asked(&RFC_9309, &runner("unput"));
+    assert!(found.engines[0].points.iter().all(|it| it.asked == 0), "{}", found.to_markdown());
+    assert_eq!(found.engines[0].status, Verdict::Failed);
+    assert!(found.has_fault());
+    assert!(found.to_junit().contains("<failure message=\"it answered nothing\"/>"));
+}
+
+#[test]
+fn a_crash_on_a_file_of_our_choice_never_passes() {
+    let choice = Choice { engines: vec!["portcullis-file".to_owned()], ..Choice::default() };
+    let mut found = asked(&RFC_9309, &choice);
+    let engine = found.engines.pop().unwrap();
+    found.engines = vec![Conformance { failures: 1, ..engine }.settled()];
+    assert!(found.has_fault());
+    assert!(found.to_markdown().contains("; it crashed or hung on 1 files"));
+    assert!(found.to_junit().contains("<failure message=\"it crashed or hung on 1 files\"/>"));
+}
+
+#[cfg(unix)]
+#[test]
 fn the_smallest_file_of_a_required_answer_is_shown() {
     let found = asked(&RFC_9309, &runner("allow"));
     let point = found.engines[0].points.iter().find(|it| it.name == "longest-match").unwrap();
     assert_eq!(point.status, PointStatus::Differs);
+    assert_eq!((point.opening, point.closing), (point.differing, 0));
     let example = point.example.as_ref().unwrap();
     assert_eq!((&example.expected[..], &example.given[..]), ("disallow", "allow"));
     let json: Value = serde_json::from_str(&found.to_json()).unwrap();

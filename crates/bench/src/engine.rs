@@ -144,13 +144,19 @@ pub enum Ask {
     /// The sitemaps of each file, with a blank between them.
     Sitemaps,
     /// Whether a page may be fetched (`1` or `0`) after an answer to the request for robots.txt with this
-    /// status, after so many redirects. Its body disallows everything.
+    /// status, after so many redirects, and the body of [`body_of`].
     Status {
         /// The status.
         status: u16,
         /// The redirects.
         redirects: u8,
     },
+}
+
+/// Returns the body of an answer to the request for robots.txt: a file that disallows everything, and for an
+/// error of the server one that disallows nothing, so that a matcher that reads it anyway is found out.
+pub fn body_of(status: u16) -> &'static str {
+    if status < 500 { "User-agent: *\nDisallow: /\n" } else { "User-agent: *\nDisallow:\n" }
 }
 
 /// Answers questions about all files.
@@ -166,6 +172,12 @@ pub trait Matcher {
     fn answers(&mut self, list: &QuestionList) -> Result<Vec<Option<bool>>> {
         let answer = |question| guarded(|| self.allows(question)).ok().flatten();
         Ok(list.iter().map(answer).collect())
+    }
+
+    /// Returns whether the question at a position of the last list could be put to the matcher. Some requests of
+    /// a crawler tell nothing, such as that for robots.txt itself.
+    fn is_put(&self, _: usize) -> bool {
+        true
     }
 
     /// Decides all questions by file and path. Each question was answered before.

@@ -24,7 +24,7 @@ use portcullis_set::PolicySet;
 use portcullis_set::batch::{Classifier, PathSession, Session};
 
 use super::corpus::Corpus;
-use super::engine::{Ask, Engine, Matcher, Pass, Tally};
+use super::engine::{Ask, Engine, Matcher, Pass, Tally, body_of};
 use super::questions::{HostTable, Question, QuestionList};
 
 /// Returns all built-in engines for a corpus.
@@ -120,7 +120,7 @@ impl Matcher for Files<'_> {
                 // The caller follows redirects; one too many is its answer.
                 let is_followed = redirects <= self.dialect.access.redirects_max;
                 let status = if is_followed { status } else { 301 };
-                let body = "User-agent: *\nDisallow: /\n";
+                let body = body_of(status);
                 let robots = Robots::from_response_as(status, body, self.dialect);
                 let is_allowed = robots.agent(self.agent).is_allowed("/x");
                 vec![u8::from(is_allowed).to_string()]

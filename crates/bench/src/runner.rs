@@ -133,6 +133,8 @@ struct Runner {
     /// The files and URLs that it has.
     files: usize,
     urls: usize,
+    /// The characters of its last answer.
+    answers: String,
     /// The reason for each refused file.
     refusals: Vec<String>,
 }
@@ -159,6 +161,7 @@ impl Runner {
             tells: Vec::new(),
             files: 0,
             urls: 0,
+            answers: String::new(),
             refusals: Vec::new(),
         };
         let line = runner.in_time(|runner| {
@@ -290,10 +293,12 @@ impl Runner {
         let answer = |byte: u8| match byte {
             b'1' => Ok(Some(true)),
             b'0' => Ok(Some(false)),
-            b'?' => Ok(None),
+            b'?' | b'-' => Ok(None),
             _ => Err(unexpected(&answers)),
         };
-        answers.bytes().map(answer).collect()
+        let found = answers.bytes().map(answer).collect();
+        self.answers = answers;
+        found
     }
 
     fn tell(&mut self, ask: Ask) -> Result<Option<Vec<String>>> {
@@ -325,6 +330,11 @@ impl Matcher for Lent {
 
     fn answers(&mut self, list: &QuestionList) -> Result<Vec<Option<bool>>> {
         self.ask(|runner| runner.answers(list))
+    }
+
+    fn is_put(&self, position: usize) -> bool {
+        let answers = self.runner.as_ref().map(|runner| runner.answers.as_bytes());
+        answers.and_then(|it| it.get(position)) != Some(&b'-')
     }
 
     fn pass(&mut self, list: &QuestionList) -> Result<Pass> {

@@ -32,6 +32,7 @@ while read -r word number; do
         babble) echo "well, let me think" ;;
         change) again=$((1 - ${again:-1})) ;;
         hang) sleep 100 ;;
+        unput) again=- ;;
         short) count=$((count - 1)) ;;
         esac
         answers=$(printf "%${count}s" "" | tr ' ' "$([ "$mode" = allow ] && echo 1 || echo "${again:-0}")")
