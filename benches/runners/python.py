@@ -5,7 +5,8 @@
     portcullis-bench conform --runner "protego=env PYTHONPATH=lib python3 benches/runners/python.py protego"
 
 Each function below takes the text of a file and the agent, and returns what answers a URL; if the library
-has them, also the crawl delay and the sitemaps of the file.
+has them, also the crawl delay and the sitemaps of the file. Where a library fetches robots.txt itself, a second
+function takes the origin and returns whether a page may be fetched.
 """
 
 import gc
@@ -15,8 +16,6 @@ import time
 from importlib.metadata import version
 from urllib.parse import urlsplit
 
-# This folder has files with the names of libraries, so it must not be searched.
-sys.path.pop(0)
 INPUT, OUTPUT = sys.stdin.buffer, sys.stdout.buffer
 
 
@@ -50,6 +49,14 @@ def robotparser(content, agent):
     return Matcher(lambda url: rules.can_fetch(agent, url), rules.crawl_delay(agent), rules.site_maps())
 
 
+def fetched_by_robotparser(origin):
+    from urllib.robotparser import RobotFileParser
+
+    rules = RobotFileParser(origin + "/robots.txt")
+    rules.read()
+    return rules.can_fetch("bot", origin + "/page")
+
+
 def robotspy(content, agent):
     from robots import RobotsParser
 
@@ -57,11 +64,23 @@ def robotspy(content, agent):
     return Matcher(lambda url: rules.can_fetch(agent, url))
 
 
+def fetched_by_robotspy(origin):
+    from robots import RobotsParser
+
+    return RobotsParser.from_uri(origin + "/robots.txt").can_fetch("bot", origin + "/page")
+
+
 def fastrobots(content, agent):
     from fastrobots import Robots
 
     rules = Robots.parse(text(content))
     return Matcher(lambda url: rules.allowed(path(url), agent), rules.crawl_delay(agent))
+
+
+def fetched_by_fastrobots(origin):
+    from fastrobots import fetch
+
+    return fetch(origin).allowed("/page", "bot")
 
 
 def fast_robotstxt(content, agent):
@@ -91,6 +110,12 @@ def reppy2(content, agent):
     return Matcher(lambda url: rules.allowed(url, agent), rules.delay(agent), rules.sitemaps)
 
 
+def fetched_by_reppy2(origin):
+    from reppy.cache import RobotsCache
+
+    return RobotsCache().allowed(origin + "/page", "bot")
+
+
 def robotstxt(content, agent):
     from robotstxt.processor import RobotsFile
 
@@ -103,6 +128,21 @@ def respectscraper(content, agent):
 
     rules = RobotsTxt.parse(text(content))
     return Matcher(lambda url: rules.check(url, agent)[0], rules.rules_for(agent)[2], rules.sitemaps)
+
+
+def fetched_by_respectscraper(origin):
+    import requests
+    from respectscraper.robots import RobotsPolicy
+
+    return RobotsPolicy(requests.Session(), "bot").decide(origin + "/page").allowed
+
+
+def susbot(content, agent):
+    from susbot import Analysis
+
+    rules = Analysis(text(content))
+    delay = rules.check_access(agent, "/")["crawlDelay"]
+    return Matcher(lambda url: rules.allowed(agent, path(url)), delay)
 
 
 def webcanon(content, agent):
@@ -125,7 +165,17 @@ LIBRARIES = {
     "reppy2": ("reppy2", reppy2),
     "robotstxt": ("robotstxt", robotstxt),
     "respectscraper": ("respectscraper", respectscraper),
+    "susbot": ("susbot", susbot),
     "webcanon": ("webcanon", webcanon),
+}
+
+# What fetches robots.txt.
+FETCHES = {
+    "robotparser": fetched_by_robotparser,
+    "robotspy": fetched_by_robotspy,
+    "fastrobots": fetched_by_fastrobots,
+    "reppy2": fetched_by_reppy2,
+    "respectscraper": fetched_by_respectscraper,
 }
 
 # What else a library can be asked.
@@ -135,6 +185,7 @@ TELLS = {
     "fastrobots": "delays",
     "reppy2": "delays sitemaps",
     "respectscraper": "delays sitemaps",
+    "susbot": "delays",
     "webcanon": "sitemaps",
 }
 
@@ -174,6 +225,17 @@ def delay(matcher):
     return "-" if matcher.delay is None else "%g" % matcher.delay
 
 
+def status(name, code, redirects):
+    """Return the answer to a page if the request for robots.txt has this answer."""
+    from loopback import Host, Server, body_of
+
+    (origin,) = Server().place([Host(body_of(code), code, redirects)])
+    try:
+        return "1" if FETCHES[name](origin) else "0"
+    except Exception:
+        return "?"
+
+
 def main(name):
     package, function = LIBRARIES[name]
     agent, texts, matchers, urls = "", [], [], []
@@ -181,7 +243,9 @@ def main(name):
         word, _, rest = line.rstrip(b"\n").decode().partition(" ")
         if word == "portcullis-bench":
             number = version(package) if package else "of Python " + platform.python_version()
-            say("runner %s\t%s" % (number, TELLS.get(name, "")))
+            # WebAssembly has no network.
+            fetches = " status" if name in FETCHES and sys.platform != "emscripten" else ""
+            say("runner %s\t%s" % (number, TELLS.get(name, "") + fetches))
         elif word == "agent":
             agent = rest
         elif word == "files":
@@ -210,6 +274,8 @@ def main(name):
             for matcher in matchers:
                 urls_ = [] if isinstance(matcher, Exception) else list(matcher.sitemaps or [])
                 say(" ".join(["sitemaps"] + urls_))
+        elif word == "status":
+            say("status " + status(name, *map(int, rest.split())))
         else:
             sys.exit("python.py: no such request: %s" % word)
 

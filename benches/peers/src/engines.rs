@@ -1,7 +1,12 @@
 //! Matchers from crates.io as engines.
 
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
+
 use fast_robots::{ParseOptions, RobotsMatcher, RobotsTxt};
 use portcullis_bench::{Corpus, Engine, EngineKind, Question};
+use robots_txt::Robots;
+use robots_txt::matcher::SimpleMatcher;
 
 /// Returns all peers for a corpus.
 pub fn all(corpus: &Corpus) -> Vec<Engine<'_>> {
@@ -34,18 +39,29 @@ pub fn all(corpus: &Corpus) -> Vec<Engine<'_>> {
             move |text| Ok(robotxt::Robots::parse(text, agent)),
             |robots, question| robots.is_allowed(question.path),
         ),
+        // It keeps an agent's rules as an automaton. It takes the path.
+        peer(
+            "cylon",
+            "",
+            move |text| at_once(cylon::Compiler::new(agent).compile(text)),
+            |cylon, question| cylon.allow(question.path),
+        ),
+        // It keeps all groups. It takes the path.
+        peer(
+            "robots_txt",
+            "",
+            |text| Ok(Robots::from_str_lossy(utf8(text)?)),
+            move |robots, question| {
+                SimpleMatcher::new(&robots.choose_section(agent).rules).check_path(question.path)
+            },
+        ),
         // The port of Google's C++ parses the file for each URL. It takes the escaped URL.
         Engine {
             reads_each_time: true,
-            ..peer(
-                "robotstxt",
-                "",
-                |text| std::str::from_utf8(text).map_err(|_| "takes UTF-8 only".to_owned()),
-                move |text, question| {
-                    let mut matcher = robotstxt::DefaultMatcher::default();
-                    matcher.one_agent_allowed_by_robots(text, agent, question.url)
-                },
-            )
+            ..peer("robotstxt", "", utf8, move |text, question| {
+                let mut matcher = robotstxt::DefaultMatcher::default();
+                matcher.one_agent_allowed_by_robots(text, agent, question.url)
+            })
         },
     ]
 }
@@ -87,4 +103,16 @@ fn parsed(text: &[u8]) -> Result<RobotsTxt<'_>, String> {
 
 fn compiled(text: &[u8]) -> Result<Compiled<'_>, String> {
     Ok(Compiled::new(parsed(text)?, |parsed| parsed.matcher()))
+}
+
+fn utf8(text: &[u8]) -> Result<&str, String> {
+    std::str::from_utf8(text).map_err(|_| "takes UTF-8 only".to_owned())
+}
+
+/// Returns what a future over bytes in memory yields, which never waits.
+fn at_once<T, E: ToString>(future: impl Future<Output = Result<T, E>>) -> Result<T, String> {
+    match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(result) => result.map_err(|error| error.to_string()),
+        Poll::Pending => Err("waits".to_owned()),
+    }
 }

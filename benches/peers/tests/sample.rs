@@ -21,7 +21,15 @@ fn every_peer_is_in_the_table() {
     let table = String::from_utf8(output.stdout).unwrap();
     let report: serde_json::Value = serde_json::from_slice(&std::fs::read(json).unwrap()).unwrap();
     let engines = report["engines"].as_array().unwrap();
-    for name in ["portcullis", "fast-robots", "texting_robots", "robotxt", "robotstxt"] {
+    for name in [
+        "portcullis",
+        "fast-robots",
+        "texting_robots",
+        "robotxt",
+        "cylon",
+        "robots_txt",
+        "robotstxt",
+    ] {
         let engine = engines.iter().find(|engine| engine["name"] == name).expect(name);
         let version = engine["version"].as_str().unwrap();
         assert!(!version.is_empty() && table.contains(&format!("| {name} {version}")), "{table}");
