@@ -10,8 +10,9 @@ use portcullis_dialect::decision::{PolicyState, Reason};
 use portcullis_dialect::dialect::Dialect;
 use portcullis_dialect::limits::LONG_UNREACHABLE_SECONDS;
 use portcullis_files::scratch::Scratch;
-use portcullis_oracle::{Archive, Archived, LongOutageChoice, Policy};
+use portcullis_oracle::{AnswerReading, Archive, Archived, LongOutageChoice, Policy};
 use portcullis_robots::access::{LongOutage, UnixSeconds};
+use portcullis_robots::policy::{Crawler, Reading, WithoutFile};
 use portcullis_set::PolicySet;
 use portcullis_set::batch::{AgentKind, Classifier, InForce, Records, Session, Times};
 use portcullis_testkit::{Captures, Random, agents, compiled, ingested, names};
@@ -192,7 +193,8 @@ fn compare(
     for (answer, decision) in decisions.into_iter().enumerate() {
         let record = answer / chains.len();
         let (url, time) = block[record];
-        let expected = archive.decide(&names(&chains[answer % chains.len()]), url, time);
+        let chain = &chains[answer % chains.len()];
+        let expected = archive.decide_read(reading_of(chain), &names(chain), url, time);
         assert_eq!(decision, expected, "{url} {time}");
         tally.by_reason[decision.reason as usize] += 1;
         if answer % chains.len() > 0 {
@@ -207,6 +209,33 @@ fn compare(
         in_force.into_iter().for_each(|it| assert_period(archive, url, time, it));
     }
     tally
+}
+
+/// Days of a copy: dates are often as far apart, or a second more.
+const COPY_DAYS: u16 = 20;
+
+/// Returns the agents, of which some read answers in their own way.
+fn crawlers(dialect: &'static Dialect) -> Vec<Crawler> {
+    let names = ["Other+ExampleBot", "ExampleBot", "Other", "Examplebot+Copy", "Third+ExampleBot"];
+    let ways = [
+        WithoutFile::AsDialect,
+        WithoutFile::AsDialect,
+        WithoutFile::Open { file_bytes_max: 1_000 },
+        WithoutFile::LastCopy { days: COPY_DAYS },
+        WithoutFile::Open { file_bytes_max: 1_000 },
+    ];
+    let read = |(crawler, without_file): (Crawler, WithoutFile)| {
+        crawler.with_reading(Reading { without_file, ..Reading::default() })
+    };
+    agents(&names, dialect).into_iter().zip(ways).map(read).collect()
+}
+
+fn reading_of(crawler: &Crawler) -> AnswerReading {
+    match crawler.reading().without_file {
+        WithoutFile::AsDialect => AnswerReading::AsDialect,
+        WithoutFile::Open { file_bytes_max } => AnswerReading::Open(file_bytes_max as usize),
+        WithoutFile::LastCopy { days } => AnswerReading::LastCopy(days.into()),
+    }
 }
 
 fn state_of(policy: Policy<'_>) -> PolicyState {
@@ -232,7 +261,7 @@ fn compare_archive(dialect: &'static Dialect, seed: u64) -> Tally {
     let set = Arc::new(set(&world, dialect, long_outage));
     portcullis_build::verify(&set, &Scratch::in_memory())
         .unwrap_or_else(|error| panic!("{} {seed}: {error}", dialect.name));
-    let agents = agents(&["Other+ExampleBot", "ExampleBot", "Other"], dialect);
+    let agents = crawlers(dialect);
     let classifier = || Classifier::new(Arc::clone(&set), agents.clone()).expect("all agents");
     let by_record = classifier().with_agent_per_record(AgentKind::Token).expect("all agents");
     let mut sessions = [classifier(), by_record].map(Session::new);

@@ -12,6 +12,7 @@ mod delay;
 mod engines;
 mod lint;
 mod page;
+mod readings;
 mod usage;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -517,7 +517,9 @@ fn explain(
     let records = Records::from(&urls).at(at.map_or(Times::Now, Times::At));
     let mut json = Vec::new();
     let mut answers = session.decide(records)?;
-    let facts = explanation::explain(answers.session(), url, agent, at)?;
+    let mut facts = explanation::explain(answers.session(), url, agent, at)?;
+    let crawler = &answers.session().classifier().agents()[agent];
+    facts.read_source = portcullis_cli::agents::page_of_answers(crawler);
     explanation_json::write(url, answers.rule(agent)?, &facts, &mut json);
     answers.session().classifier().set().is_whole()?;
     Ok(json)

@@ -84,12 +84,12 @@ impl PyRobotsTxt {
                 Ok(explanation) => {
                     let notes = robots.file().notes().iter().map(|note| note.kind);
                     let file_notes = notes.collect();
-                    (Some(Explained { explanation, outage: None, file_notes }), None)
+                    (Some(Explained { explanation, outage: None, file_notes, read: None }), None)
                 }
                 Err(problem) => (None, Some(problem.to_string())),
             };
             let (agent, labels) = (agent.to_owned(), labels.to_vec());
-            let facts = Facts { agent, explained, problem, dialect, labels };
+            let facts = Facts { agent, explained, problem, dialect, labels, read_source: None };
             let explanation = facts.explained.as_ref().map(|explained| &explained.explanation);
             let rule = decision.rule.and_then(|_| Some(&*explanation?.rules.first()?.record.value));
             let group = explanation.and_then(|it| Some(&*it.groups.first()?.value));

@@ -13,6 +13,7 @@ use portcullis_set::Damage;
 use portcullis_set::batch::{Answers, Session};
 use portcullis_text::visible::visible;
 
+use super::agents;
 use super::args::{
     CheckArgs, ListTimeArgs, ReadingArgs, RejectArgs, RunArgs, ThreadArgs, UrlOrList,
 };
@@ -167,7 +168,9 @@ impl Form {
         }
         if self.explains || self.json {
             for (agent, (answer, decision)) in own.zip(&decisions).enumerate() {
-                let facts = explanation::explain(answers.session(), url, agent, None)?;
+                let mut facts = explanation::explain(answers.session(), url, agent, None)?;
+                let crawler = &answers.session().classifier().agents()[agent];
+                facts.read_source = agents::page_of_answers(crawler);
                 match self.json {
                     true => explanation_json::write(url, answers.rule(answer)?, &facts, text),
                     false => text.extend(explanation::text(*decision, &facts).into_bytes()),

@@ -50,7 +50,7 @@ use std::io::{self, Write};
 
 use clap::{CommandFactory, FromArgMatches};
 
-use self::args::{Arguments, Command};
+use self::args::{Arguments, Command, ListsFormat};
 pub use self::exit::ExitStatus;
 use self::files::Files;
 use self::output::{OutputFailed, STANDARD_OUTPUT};
@@ -99,7 +99,10 @@ fn try_run(typed: &[OsString]) -> anyhow::Result<ExitStatus> {
     let files = Files::of(&matches)?;
     if arguments.agent_lists {
         let mut text = Vec::new();
-        agents::write_lists(&mut text)?;
+        match arguments.format {
+            None => agents::write_lists(&mut text)?,
+            Some(ListsFormat::Jsonl) => agents::write_readings(&mut text)?,
+        }
         output::print(&text)?;
         return Ok(ExitStatus::Done);
     }

@@ -46,6 +46,15 @@ pub enum Policy<'a> {
     Outcome(AccessOutcome),
 }
 
+/// The policy of an origin at a time, and what it comes from.
+pub(crate) struct Standing<'a> {
+    pub policy: Policy<'a>,
+    /// Whether the newest answer is the file, and not a copy that applies again.
+    pub is_file: bool,
+    /// The answers along the redirects.
+    pub answers: Vec<&'a Archived>,
+}
+
 /// What an answer means.
 #[derive(PartialEq, Eq)]
 enum Meaning {
@@ -80,11 +89,21 @@ impl<'a> Archive<'a> {
 
     /// Returns the decision for an agent and `url` as of `time`.
     pub fn decide(&self, agents: &[&str], url: &str, time: u64) -> Decision {
+        self.decide_by(self.policy(url, time), agents, url)
+    }
+
+    /// Returns the decision by a policy; `None` for an origin that was not captured by then.
+    pub(crate) fn decide_by(
+        &self,
+        policy: Option<Policy<'_>>,
+        agents: &[&str],
+        url: &str,
+    ) -> Decision {
         let of_file =
             |text: &str| decide(self.dialect, text.as_bytes(), None, agents, url.as_bytes());
         let of_nothing = of_file("");
         let is_never = || self.policy(url, u64::MAX).is_none();
-        match self.policy(url, time) {
+        match policy {
             _ if of_nothing == Decision::INVALID => of_nothing,
             None if is_never() => Decision::UNKNOWN,
             None => Decision::BEFORE_FIRST,
@@ -101,30 +120,57 @@ impl<'a> Archive<'a> {
     /// Returns the policy of the origin of `url` as of `time`; `None` if `url` is not a URL, or its
     /// origin was not captured by then.
     pub fn policy(&self, url: &str, time: u64) -> Option<Policy<'a>> {
+        self.standing(url, time).map(|standing| standing.policy)
+    }
+
+    /// Returns the policy of the origin of `url` as of `time`, and what it comes from.
+    pub(crate) fn standing(&self, url: &str, time: u64) -> Option<Standing<'a>> {
+        let mut answers = Vec::new();
+        let policy = self.follow(url, time, &mut answers)?;
+        let is_file = matches!(policy, (Policy::File(_), false));
+        Some(Standing { policy: policy.0, is_file, answers })
+    }
+
+    /// Returns the policy, and whether it is the last good copy in an outage. Adds the answers on the
+    /// way.
+    fn follow(
+        &self,
+        url: &str,
+        time: u64,
+        answers: &mut Vec<&'a Archived>,
+    ) -> Option<(Policy<'a>, bool)> {
         let rules = &self.dialect.access;
         let mut captures = self.until(&robots_txt_of(url.as_bytes())?, time);
         let (mut followed, mut copy) = (captures.last()?.redirects, None);
+        let answer = |policy| Some((policy, false));
         loop {
             let Some(newest) = captures.last() else {
-                return Some(Policy::Outcome(rules.other_status));
+                return answer(Policy::Outcome(rules.other_status));
             };
+            answers.push(newest);
             let is_file = |it: &&&Archived| self.meaning(it, it.redirects) == Meaning::File;
             let file: Option<&'a Archived> = captures.iter().rfind(is_file).copied();
             copy = [copy, file].into_iter().flatten().max_by_key(|file: &&Archived| file.at);
             match (self.meaning(newest, followed), file) {
-                (Meaning::File, _) => return Some(Policy::File(&newest.body)),
-                (Meaning::NotModified, Some(file)) => return Some(Policy::File(&file.body)),
+                (Meaning::File, _) => return answer(Policy::File(&newest.body)),
+                (Meaning::NotModified, Some(file)) => return answer(Policy::File(&file.body)),
                 (Meaning::Outcome(outcome), _) => {
                     let is_long = self.is_long_outage(&captures, time);
-                    return Some(self.failed(outcome, is_long, copy));
+                    let policy = self.failed(outcome, is_long, copy);
+                    return Some((policy, matches!(policy, Policy::File(_))));
                 }
-                (Meaning::NotModified, None) => return Some(Policy::Outcome(rules.other_status)),
+                (Meaning::NotModified, None) => return answer(Policy::Outcome(rules.other_status)),
                 (Meaning::Redirect, _) => {}
             }
             let target = newest.location.as_ref().and_then(|it| resource(it.as_bytes()));
             captures = target.map_or(Vec::new(), |target| self.until(&target, time));
             followed += 1 + captures.last().map_or(0, |it| it.redirects);
         }
+    }
+
+    /// Returns the dates of all captures.
+    pub(crate) fn dates(&self) -> impl Iterator<Item = u64> {
+        self.captures.iter().filter_map(|(_, it)| it.at)
     }
 
     /// Returns the captures of a resource up to `time`, oldest first. A failure is later than other

@@ -28,6 +28,7 @@ mod history;
 mod lines;
 mod page;
 mod pattern;
+mod reading;
 mod url;
 mod usage;
 
@@ -41,6 +42,7 @@ use portcullis_dialect::{
 };
 
 pub use history::{Archive, Archived, LongOutageChoice, Policy};
+pub use reading::AnswerReading;
 
 use groups::Rule;
 use lines::Record;

@@ -14,6 +14,7 @@ use portcullis_robots::policy::{ExplainedRecord, Explanation, Loss, UsageExplana
 use portcullis_robots::syntax::NoteKind;
 use portcullis_set::Damage;
 use portcullis_set::batch::{Explained, Session};
+use portcullis_set::stored::Read;
 use portcullis_text::visible::{cut_to_show, visible};
 
 /// Where preferences are attached to paths and groups, for explanations.
@@ -33,6 +34,9 @@ pub struct Facts {
     pub dialect: &'static Dialect,
     /// The requested labels.
     pub labels: Vec<Label>,
+    /// The page that says how the agent reads an answer that is no file, if it reads something else than the
+    /// dialect. The caller knows it.
+    pub read_source: Option<String>,
 }
 
 /// Explains the answer on `url` for an agent of the session, as of a time if it was asked so.
@@ -57,6 +61,7 @@ pub fn explain(
         problem,
         dialect: classifier.dialect(),
         labels: classifier.labels().to_vec(),
+        read_source: None,
     })
 }
 
@@ -141,12 +146,16 @@ pub fn text(decision: Answer, found: &Facts) -> String {
     if let Some(problem) = &found.problem {
         write_field("problem", problem, &mut out);
     }
-    if let Some(Explained { explanation, outage, file_notes }) = &found.explained {
+    if let Some(Explained { explanation, outage, file_notes, read }) = &found.explained {
         for note in NoteKind::OF_FILES.into_iter().filter(|&kind| file_notes.contains(kind)) {
             write_field("note", note.describe(), &mut out);
         }
         if let Some(outage) = outage {
             write_field("outage", outage.to_string(), &mut out);
+        }
+        if let Some(read) = read {
+            let source = found.read_source.as_deref().unwrap_or("as its operator documents it");
+            write_with_remark("reading", describe(*read), source, &mut out);
         }
         write_explanation(explanation, &mut out);
     }
@@ -155,6 +164,15 @@ pub fn text(decision: Answer, found: &Facts) -> String {
         write_usage(decision, found, &mut out);
     }
     out
+}
+
+/// Describes what a crawler reads in place of the policy.
+fn describe(read: Read) -> &'static str {
+    match read {
+        Read::Open(Reason::NoRules) => "everything is allowed: the crawler does not read this file",
+        Read::Open(_) => "everything is allowed: to the crawler, no file is no restriction",
+        Read::Copy(_) => "the last file applies: the crawler keeps it while fetches fail",
+    }
 }
 
 fn write_explanation(explanation: &Explanation, out: &mut String) {

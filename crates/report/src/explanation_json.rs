@@ -21,6 +21,8 @@
 //! | `lost` | the losing rules that match too, by precedence, each with `why` it lost |
 //! | `outage` | for a host in an outage `since`, `change` and `copy_captured_at`, else `null` |
 //! | `usage_explained` | if labels are requested: the reasons for each preference; `null` without access |
+//! | `read` | what a crawler reads in place of the policy, by its operator: `open` (everything is allowed), `copy` (the last file), else `null` |
+//! | `read_source` | the page that says so, with its date, if it is known |
 //! | `file_notes` | `file-cut`, `looks-like-html`, `looks-binary` or `looks-like-json`, if the file is so |
 //!
 //! A rule has `line`, `text` (the record as written in the file), `verdict`, `value` (the pattern
@@ -53,6 +55,7 @@ use portcullis_robots::policy::{
 };
 use portcullis_robots::syntax::{NoteKind, NoteSet};
 use portcullis_set::batch::FullDecision;
+use portcullis_set::stored::Read;
 use portcullis_text::json::write_json;
 use portcullis_text::visible::{SHOWN_BYTES_MAX, cut_to_show};
 
@@ -75,7 +78,7 @@ struct Object<'a> {
 impl Serialize for Object<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let Object { url, full: FullDecision { decision, rule, group, .. }, found } = self;
-        let Facts { agent, explained, problem, dialect, labels } = found;
+        let Facts { agent, explained, problem, dialect, labels, read_source } = found;
         let explained = explained.as_ref();
         let explanation = explained.map(|it| &it.explanation);
         let rules = explanation.map_or(&[][..], |it| &it.rules);
@@ -120,6 +123,12 @@ impl Serialize for Object<'_> {
         }
         let notes = NoteKind::OF_FILES.into_iter().filter(|&kind| notes.contains(kind));
         map.serialize_entry("file_notes", &notes.collect::<Vec<_>>())?;
+        let read = explained.and_then(|it| it.read).map(|read| match read {
+            Read::Open(_) => "open",
+            Read::Copy(_) => "copy",
+        });
+        map.serialize_entry("read", &read)?;
+        map.serialize_entry("read_source", &read_source.as_ref().filter(|_| read.is_some()))?;
         map.end()
     }
 }

@@ -26,8 +26,19 @@ const ADDRESSED_WORDS: [&str; 3] = ["named", "by_default", "unnamed"];
 /// searches that a limit ended.
 const STANCE_WORDS: [&str; 6] = ["y", "n", "?", "mixed", "-", "not_known"];
 
+/// How counts change: by addition, or by its reverse.
+type Change = fn(&mut u64, u64);
+
+const ADD: Change = |sum, count| *sum += count;
+const REMOVE: Change = |sum, count| *sum -= count;
+
 fn add(counts: &mut ReachCounts, count: u64, reach: KnownReach) {
-    counts[reach.map_or(3, |reach| reach as usize)] += count;
+    ADD(&mut counts[place(reach)], count);
+}
+
+/// Returns the place among [`ReachCounts`].
+fn place(reach: KnownReach) -> usize {
+    reach.map_or(3, |reach| reach as usize)
 }
 
 /// Returns counts by their words.
@@ -59,18 +70,31 @@ pub struct AddressCounts {
     /// neither, or without a file.
     pub addressed: [u64; ADDRESSED_WORDS.len()],
     pub reach: ReachCounts,
+    /// Of those that allow nothing, those that no file says so of: the server failed.
+    pub none_failing: u64,
     /// By label, the preferences that hold on all pages.
     pub stances: [[u64; STANCE_WORDS.len()]; Label::ALL.len()],
 }
 
 impl AddressCounts {
-    fn add(&mut self, count: u64, facts: &AgentFacts) {
-        self.addressed[facts.addressed as usize] += count;
-        add(&mut self.reach, count, facts.access);
-        let unknown = if facts.access == Some(Reach::Nothing) { 4 } else { 5 };
-        for (counts, stance) in self.stances.iter_mut().zip(facts.stances) {
-            counts[stance.map_or(unknown, |stance| stance as usize)] += count;
+    fn change(&mut self, by: Change, count: u64, facts: &AgentFacts) {
+        by(&mut self.addressed[facts.addressed as usize], count);
+        by(&mut self.reach[place(facts.access)], count);
+        let is_none = facts.access == Some(Reach::Nothing);
+        if is_none && facts.by.is_failure() {
+            by(&mut self.none_failing, count);
         }
+        let unknown = if is_none { 4 } else { 5 };
+        for (counts, stance) in self.stances.iter_mut().zip(facts.stances) {
+            by(&mut counts[stance.map_or(unknown, |stance| stance as usize)], count);
+        }
+    }
+
+    /// Returns the counts by how much is allowed: all, part, none by rule, none while the server fails, and
+    /// not known.
+    pub fn by_cause(&self) -> [u64; 5] {
+        let [all, part, none, not_known] = self.reach;
+        [all, part, none - self.none_failing, self.none_failing, not_known]
     }
 
     /// Returns the number of origins or hosts.
@@ -92,6 +116,7 @@ impl Serialize for AddressCounts {
         for (word, count) in addressed.chain(by_word(&REACH_WORDS, &self.reach).0) {
             map.serialize_entry(word, &count)?;
         }
+        map.serialize_entry("none_failing", &self.none_failing)?;
         let stances = |label: Label| by_word(&STANCE_WORDS, &self.stances[label as usize]);
         map.serialize_entry("preferences", &Figures::of(Label::ALL, Label::as_str, stances))?;
         map.end()
@@ -140,10 +165,19 @@ impl AgentFigures {
 
     /// Adds what a policy says.
     pub(crate) fn add(&mut self, used: PolicyUse, facts: &AgentFacts) {
-        self.origins.add(used.origins, facts);
-        self.hosts.add(used.hosts, facts);
+        self.change(ADD, used, facts);
+    }
+
+    /// Removes what was added.
+    pub(crate) fn remove(&mut self, used: PolicyUse, facts: &AgentFacts) {
+        self.change(REMOVE, used, facts);
+    }
+
+    fn change(&mut self, by: Change, used: PolicyUse, facts: &AgentFacts) {
+        self.origins.change(by, used.origins, facts);
+        self.hosts.change(by, used.hosts, facts);
         if let (Some(counts), Some(related)) = (&mut self.relations, &facts.relation) {
-            counts.hosts[related.0 as usize] += used.hosts;
+            by(&mut counts.hosts[related.0 as usize], used.hosts);
         }
     }
 }

@@ -6,14 +6,19 @@
 
 use std::sync::Arc;
 
-use portcullis_dialect::decision::{PolicyState, Verdict};
+use portcullis_dialect::decision::{PolicyState, Reason, Verdict};
 use portcullis_dialect::usage::{Label, Stance};
+use portcullis_dialect::words;
 use portcullis_engine::RuleSetBuf;
 use portcullis_engine::pattern::PatternList;
 use portcullis_lint::analysis::{Reach, Relation, relation};
-use portcullis_robots::policy::{Audience, Crawler, UsageGroups, UsageRules};
+use portcullis_robots::access::UnixSeconds;
+use portcullis_robots::policy::{Audience, Crawler, UsageGroups, UsageRules, WithoutFile};
 use portcullis_robots::syntax::RobotsTxt;
-use portcullis_set::stored::{AgentTokens, EntryRules, PolicyEntry, StoredPolicy};
+use portcullis_set::stored::{
+    AgentTokens, EntryRules, PolicyEntry, PolicyNumber, Read, StoredCapture, StoredHost,
+    StoredPolicy,
+};
 use portcullis_set::{Damage, PolicySet};
 
 use crate::reaches::{Applied, Reaches, stances};
@@ -29,6 +34,51 @@ pub enum Addressed {
     NotAtAll,
 }
 
+words! {
+    /// Why an agent may fetch as much as it may: a site says so, or its server says nothing.
+    pub enum By {
+        /// By the rules of the groups that apply.
+        Rule => "rule",
+        /// No group applies.
+        NoGroup => "no-group",
+        /// The file has no rules.
+        NoRules => "no-rules",
+        /// The server reported that no file is available.
+        Unavailable => "unavailable",
+        /// The server or the network failed.
+        Unreachable => "unreachable",
+        /// The dialect defers the visit.
+        Deferred => "deferred",
+        /// A page came instead of a robots.txt.
+        Page => "page",
+    }
+}
+
+impl By {
+    fn of(state: PolicyState, has_groups: bool) -> By {
+        match state {
+            PolicyState::Rules if has_groups => By::Rule,
+            PolicyState::Rules => By::NoGroup,
+            PolicyState::NoRules => By::NoRules,
+            PolicyState::Unavailable => By::Unavailable,
+            PolicyState::Unreachable => By::Unreachable,
+            PolicyState::Page => By::Page,
+            // A set stores no origin that is unknown.
+            _ => By::Deferred,
+        }
+    }
+
+    /// Returns why an agent may fetch everything, by the reason of its decisions.
+    fn of_reason(reason: Reason) -> By {
+        By::of(reason.state().unwrap_or(PolicyState::Deferred), true)
+    }
+
+    /// Whether no file says it.
+    pub fn is_failure(self) -> bool {
+        matches!(self, By::Unavailable | By::Unreachable | By::Deferred)
+    }
+}
+
 /// What a policy says to one agent.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AgentFacts {
@@ -38,6 +88,8 @@ pub struct AgentFacts {
     pub root: Verdict,
     /// How the policy addresses the agent.
     pub addressed: Addressed,
+    /// Why it may fetch as much.
+    pub by: By,
     /// The user-agent value that selects the group, as written.
     pub group: Option<Arc<[u8]>>,
     /// The number of rules that apply.
@@ -82,7 +134,11 @@ pub struct FactReader<'s> {
 type Addressing = (Addressed, Option<Arc<[u8]>>);
 
 /// The groups that apply, by their number in a policy, and those of usage records.
-type Entries = (Option<PolicyEntry>, Vec<usize>);
+/// The last is whether the agent reads nothing.
+type Entries = (Option<PolicyEntry>, Vec<usize>, bool);
+
+/// What each agent reads in place of a policy; empty if none reads anything else.
+pub(crate) type Reads = Box<[Option<Read>]>;
 
 impl<'s> FactReader<'s> {
     /// Returns a reader of the policies of `set` for `agents`, whose access is compared with that of
@@ -111,10 +167,59 @@ impl<'s> FactReader<'s> {
         &self,
         policy: &StoredPolicy<'s>,
     ) -> Result<(PolicyReading, Vec<Applied<'s>>), Damage> {
-        match policy.has_usage()? {
-            true => policy.with_groups(|file| self.read_with(policy, file))?,
-            false => self.read_with(policy, &RobotsTxt::default()),
+        self.read_by(policy, &Reads::default())
+    }
+
+    /// Returns what agents hear that read something in place of `policy`.
+    ///
+    /// # Errors
+    ///
+    /// As for [`FactReader::read`].
+    pub(crate) fn read_otherwise(
+        &self,
+        policy: &StoredPolicy<'s>,
+        reads: &Reads,
+    ) -> Result<PolicyReading, Damage> {
+        let mut reading = self.read_by(policy, reads)?.0;
+        for (agent, read) in reads.iter().enumerate() {
+            if let Some(Read::Copy(copy)) = *read {
+                let mut of_copy = self.read(&self.set.policy(copy)?)?.0;
+                reading.agents[agent] = of_copy.agents.swap_remove(agent);
+            }
         }
+        Ok(reading)
+    }
+
+    fn read_by(
+        &self,
+        policy: &StoredPolicy<'s>,
+        reads: &Reads,
+    ) -> Result<(PolicyReading, Vec<Applied<'s>>), Damage> {
+        match policy.has_usage()? {
+            true => policy.with_groups(|file| self.read_with(policy, file, reads))?,
+            false => self.read_with(policy, &RobotsTxt::default(), reads),
+        }
+    }
+
+    /// Returns what each agent reads in place of the policy of an origin, as of a time or the newest; empty
+    /// if no agent reads anything else.
+    pub(crate) fn reads(
+        &self,
+        host: &StoredHost<'s>,
+        https: bool,
+        (policy, capture): (PolicyNumber, &StoredCapture<'s>),
+        at: Option<UnixSeconds>,
+    ) -> Result<Reads, Damage> {
+        let is_reader = |agent: &Crawler| agent.reading().without_file != WithoutFile::AsDialect;
+        if !self.agents.iter().any(is_reader) {
+            return Ok(Reads::default());
+        }
+        let timeline = host.timeline(https)?;
+        let at = at.unwrap_or_else(|| capture.facts.begins_at());
+        let timeline = timeline.as_ref().map(|timeline| (timeline, at));
+        let read = |agent: &Crawler| capture.read_by(agent.reading(), policy, timeline);
+        let reads = self.agents.iter().map(read).collect::<Result<Reads, Damage>>()?;
+        Ok(if reads.iter().all(Option::is_none) { Reads::default() } else { reads })
     }
 
     /// Like [`FactReader::read`], for a policy whose usage records are those of `file`.
@@ -122,6 +227,7 @@ impl<'s> FactReader<'s> {
         &self,
         policy: &StoredPolicy<'s>,
         file: &RobotsTxt<'_>,
+        reads: &Reads,
     ) -> Result<(PolicyReading, Vec<Applied<'s>>), Damage> {
         let outcome = policy.access()?;
         let mut agents: Vec<AgentFacts> = Vec::with_capacity(self.agents.len());
@@ -140,9 +246,13 @@ impl<'s> FactReader<'s> {
         let usage = UsageGroups::new(file);
         let dialect = self.set.dialect();
         for (number, agent) in self.tokens.iter().enumerate() {
-            let applied = apply(agent)?;
+            let open = match reads.get(number) {
+                Some(Some(Read::Open(reason))) => Some(*reason),
+                _ => None,
+            };
+            let applied = if open.is_some() { Applied::OPEN } else { apply(agent)? };
             let of_usage = usage.of_agent(&self.agents[number], dialect);
-            let entries = (applied.groups.map(|it| it.entry), of_usage);
+            let entries = (applied.groups.map(|it| it.entry), of_usage, open.is_some());
             let same = known.iter().find(|(other, _)| *other == entries);
             let shared = match same {
                 Some(&(_, same)) => agents[same].clone(),
@@ -150,7 +260,9 @@ impl<'s> FactReader<'s> {
                     let root = match &applied.groups {
                         Some(groups) if groups.allows(b"/")? => Verdict::Allow,
                         Some(_) => Verdict::Disallow,
-                        None if outcome.state == PolicyState::Rules => Verdict::Allow,
+                        None if open.is_some() || outcome.state == PolicyState::Rules => {
+                            Verdict::Allow
+                        }
                         None => outcome.verdict,
                     };
                     let related =
@@ -164,6 +276,7 @@ impl<'s> FactReader<'s> {
                         access: applied.reach,
                         root,
                         addressed: Addressed::NotAtAll,
+                        by: By::Rule,
                         group: None,
                         rules: match &applied.groups {
                             Some(it) => {
@@ -177,7 +290,12 @@ impl<'s> FactReader<'s> {
                     }
                 }
             };
-            let (addressed, group) = match (&applied.groups, without_rules.get(number)) {
+            let addressing = without_rules.get(number).filter(|_| open.is_none());
+            let by = match open {
+                Some(reason) => By::of_reason(reason),
+                None => By::of(outcome.state, applied.groups.is_some()),
+            };
+            let (addressed, group) = match (&applied.groups, addressing) {
                 (Some(groups), _) => {
                     let line = groups.naming_line;
                     if named.iter().all(|(other, _)| *other != line) {
@@ -191,7 +309,7 @@ impl<'s> FactReader<'s> {
                 (None, Some(addressing)) => addressing.clone(),
                 (None, None) => (Addressed::NotAtAll, None),
             };
-            agents.push(AgentFacts { addressed, group, ..shared });
+            agents.push(AgentFacts { addressed, group, by, ..shared });
             all_applied.push(applied);
         }
         Ok((PolicyReading { state: outcome.state, agents }, all_applied))

@@ -45,8 +45,13 @@ const AGENT_CHARACTERS: usize = 40;
 /// The items of a list that are named before the others unfold.
 const NAMED: usize = 12;
 
-const SHARES: [Part<'_>; 4] =
-    [("allow", "all"), ("part", "part"), ("disallow", "none"), ("unknown", "not known")];
+const SHARES: [Part<'_>; 5] = [
+    ("allow", "all"),
+    ("part", "part"),
+    ("disallow", "none by rule"),
+    ("failing", "none while it fails"),
+    ("unknown", "not known"),
+];
 /// The preferences in the order of the page, which is that of [`STATED`].
 const PREFERENCES: [Preference; 4] =
     [Preference::Yes, Preference::No, Preference::Unstated, Preference::NoAccess];
@@ -297,25 +302,26 @@ impl<'r> View<'r> {
 
     fn reach(self) -> Section {
         let rows = &self.report.survey.reach;
-        let none = |row: &AgentFigures| row.hosts.reach[2];
+        let none = |row: &AgentFigures| row.hosts.by_cause()[2];
         let mut charted: Vec<&AgentFigures> = rows.iter().collect();
         if charted.len() > AGENT_COLUMNS_MAX {
             charted.sort_by_key(|row| Reverse(none(row)));
         }
         let bar = |row: &AgentFigures| {
             let figure = format!("none {}", share(none(row), row.hosts.total()));
-            Bar::new(&*row.agent, figure, row.hosts.reach)
+            Bar::new(&*row.agent, figure, row.hosts.by_cause())
         };
         let cells = |it: &AgentFigures| {
-            let [all, part, none, not_known] = it.hosts.reach;
-            let counts = [it.hosts.total(), none, part, all, not_known];
+            let [all, part, by_rule, failing, not_known] = it.hosts.by_cause();
+            let counts = [it.hosts.total(), by_rule, failing, part, all, not_known];
             row(agent_name(&it.agent), counts.into_iter().chain(it.hosts.addressed))
         };
         let title = "Hosts by agent and by how much it may fetch";
         let columns = [
             "agent",
             "#hosts",
-            "#none",
+            "#none by rule",
+            "#none while it fails",
             "#part",
             "#all",
             "#not known",
@@ -331,7 +337,7 @@ impl<'r> View<'r> {
             finding: html! {
                 @match most.filter(|row| none(row) > 0) {
                     Some(row) => {
-                        strong { (agent_name(&row.agent)) } " may fetch nothing of "
+                        strong { (agent_name(&row.agent)) } " may fetch nothing, by rule, of "
                         (grouped(none(row))) " of " (many(row.hosts.total(), "host")) " ("
                         (share(none(row), row.hosts.total())) ")"
                         @if rows.len() > 1 { ", the most of " (rows.len()) " agents" } "."
@@ -341,7 +347,7 @@ impl<'r> View<'r> {
                 }
             },
             meaning: "Independent of the list of URLs: how many hosts allow the agent all URLs, a \
-                part of them, or none, and whether their file names the agent, addresses it by \
+                part of them, or none by their rules or while their server fails, and whether their file names the agent, addresses it by \
                 default in the group for all robots, or does not address it.",
             body: html! {
                 (bars(title, "reach-table", &SHARES, true, charted.into_iter().map(bar)))

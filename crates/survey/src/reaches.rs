@@ -77,6 +77,12 @@ pub struct Applied<'s> {
     pub rules: Option<RulesID>,
 }
 
+impl Applied<'_> {
+    /// An agent that reads no rules.
+    pub const OPEN: Applied<'static> =
+        Applied { reach: Some(Reach::Everything), groups: None, rules: None };
+}
+
 impl<'s> Reaches<'s> {
     /// Returns the entries of `set`, none of them searched.
     pub fn new(set: &'s PolicySet) -> Reaches<'s> {

@@ -27,7 +27,7 @@ use portcullis_set::{Damage, PolicySet};
 use serde::Serialize;
 
 use crate::agents::AgentFigures;
-use crate::facts::{Addressed, AgentFacts, FactReader, PolicyReading};
+use crate::facts::{Addressed, AgentFacts, By, FactReader, PolicyReading, Reads};
 use crate::limits::{SURVEY_BATCH_ROWS, SURVEY_FACTS_KEPT, SURVEY_LIST_BYTES};
 use crate::origins::{Map, PolicyUse, SharedFigures, SharedFiles, captured, distinct_sitemaps};
 
@@ -51,7 +51,7 @@ const LISTS: [&str; 2] = ["license_values", "sitemap_values"];
 const COMPARISON: [&str; 2] = ["relation", "witness"];
 
 /// The columns in the order of the output.
-const COLUMNS: [Column; 24] = {
+const COLUMNS: [Column; 25] = {
     use FieldKind::{Double, Flag, List, Number, Text, Time, Word};
     [
         Column::new("origin", Text, |it, at, to| it.push_text(at, Some(&it.origin), to)),
@@ -114,6 +114,9 @@ const COLUMNS: [Column; 24] = {
         Column::new("captured", Time, |it, at, to| it.push_time(at, it.row.captured, to)).gaps(),
         Column::new("since", Time, |it, at, to| it.push_time(at, it.row.since, to)).gaps(),
         Column::new("until", Time, |it, at, to| it.push_time(at, it.row.until, to)).gaps(),
+        Column::new("by", Word(&By::WORDS), |it, at, to| {
+            to.push_words(at, it.each(|of| of.by as u8));
+        }),
     ]
 };
 
@@ -197,12 +200,15 @@ pub struct RowTotals {
 /// The rows of one thread.
 pub struct RowWorker<'r, 's> {
     rows: &'r SurveyRows<'s>,
-    known: Map<PolicyNumber, Known>,
+    known: Map<KnownKey, Known>,
     /// The periods of the current host that have no rows yet.
     pending: VecDeque<PeriodRow<'s>>,
     /// The counts of the worker, without those of agents.
     totals: RowTotals,
 }
+
+/// A policy, and what agents read in its place.
+type KnownKey = (PolicyNumber, Reads);
 
 /// What a policy says, and the origins and hosts that were counted for it.
 struct Known {
@@ -233,6 +239,8 @@ struct PeriodRow<'s> {
     sitemaps: Arc<[Vec<u8>]>,
     /// The crawl delay of each agent.
     delays: Arc<[CrawlDelay]>,
+    /// What agents read in place of the policy, at the end of the period.
+    reads: Reads,
 }
 
 impl<'s> SurveyRows<'s> {
@@ -317,7 +325,7 @@ impl<'s> SurveyRows<'s> {
     }
 
     /// Adds what policies say to the totals of agents, and forgets it.
-    fn forget(&self, known: &mut Map<PolicyNumber, Known>) -> MutexGuard<'_, RowTotals> {
+    fn forget(&self, known: &mut Map<KnownKey, Known>) -> MutexGuard<'_, RowTotals> {
         // Additions do not panic, so a poisoned lock still holds whole sums.
         let mut totals = self.totals.lock().unwrap_or_else(PoisonError::into_inner);
         for (_, Known { reading, used }) in known.drain() {
@@ -377,12 +385,12 @@ impl<'s> RowWorker<'_, 's> {
                 }
                 return Err(set.malformed_host("an origin has a policy at no time"));
             };
-            let policy = newest.policy;
+            let key = (newest.policy, newest.reads.clone());
             self.totals.hosts += u64::from(last.is_none());
-            let used = &mut self.known(policy)?.used;
+            let used = &mut self.known(key.clone())?.used;
             used.origins += 1;
-            used.hosts += u64::from(last != Some(policy));
-            last = Some(policy);
+            used.hosts += u64::from(last.as_ref() != Some(&key));
+            last = Some(key);
             before = Some(periods.clone());
             self.pending.extend(periods);
         }
@@ -429,7 +437,8 @@ impl<'s> RowWorker<'_, 's> {
         policy: PolicyNumber,
         capture: &StoredCapture<'s>,
     ) -> Result<PeriodRow<'s>, Damage> {
-        let SurveyRows { set, facts, shared, .. } = self.rows;
+        let SurveyRows { set, facts, shared, config, .. } = self.rows;
+        let at = config.at.filter(|_| !config.history);
         Ok(PeriodRow {
             host: *host,
             https,
@@ -440,21 +449,23 @@ impl<'s> RowWorker<'_, 's> {
             shared: shared.origins(policy, capture),
             sitemaps: capture.sitemaps()?.into(),
             delays: capture.crawl_delays(&set.policy(policy)?, &facts.agents)?.into(),
+            reads: facts.reads(host, https, (policy, capture), at)?,
         })
     }
 
-    /// Returns what a policy says to all agents.
-    fn known(&mut self, policy: PolicyNumber) -> Result<&mut Known, Damage> {
+    /// Returns what a policy says to all agents, or what they read in its place.
+    fn known(&mut self, key: KnownKey) -> Result<&mut Known, Damage> {
         let RowWorker { rows, known, .. } = self;
         if known.len() >= (SURVEY_FACTS_KEPT / rows.facts.agents.len()).max(1)
-            && !known.contains_key(&policy)
+            && !known.contains_key(&key)
         {
             drop(rows.forget(known));
         }
-        Ok(match known.entry(policy) {
+        let policy = rows.set.policy(key.0)?;
+        Ok(match known.entry(key) {
             hashbrown::hash_map::Entry::Occupied(known) => known.into_mut(),
             hashbrown::hash_map::Entry::Vacant(place) => {
-                let (reading, _) = rows.facts.read(&rows.set.policy(policy)?)?;
+                let reading = rows.facts.read_otherwise(&policy, &place.key().1)?;
                 place.insert(Known { reading, used: PolicyUse::default() })
             }
         })
@@ -464,7 +475,7 @@ impl<'s> RowWorker<'_, 's> {
     /// with a charge for each value.
     fn push(&mut self, row: &PeriodRow<'s>, added: &mut Added) -> Result<u64, Damage> {
         let rows = self.rows;
-        let reading = &self.known(row.policy)?.reading;
+        let reading = &self.known((row.policy, row.reads.clone()))?.reading;
         let (origin, host) = match rows.set.is_universal() {
             true => (EVERYWHERE.to_vec(), EVERYWHERE),
             false => (row.host.origin(row.https), host_of(row.host.key())),

@@ -21,9 +21,9 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::agents::{AgentFigures, KnownReach, ReachFigures};
-use crate::facts::{FactReader, PolicyReading};
+use crate::facts::{FactReader, PolicyReading, Reads};
 use crate::limits::MERGED_PATTERNS_MAX;
-use crate::origins::{PolicyUse, captured};
+use crate::origins::{Map, PolicyUse, captured};
 use crate::reaches::Applied;
 use crate::text::Text;
 use crate::usage::{UsageFigures, UsageReading, UsageSums};
@@ -79,12 +79,13 @@ impl Survey {
             ..Survey::default()
         };
         let uses = vec![PolicyUse::default(); set.policy_count() as usize];
-        let (named, usage) = Default::default();
-        let mut passes = Passes { facts, survey, uses, named, usage, hosts_max };
+        let (named, usage, read_otherwise) = Default::default();
+        let mut passes = Passes { facts, survey, uses, read_otherwise, named, usage, hosts_max };
         for host in set.hosts() {
             passes.add_host(&host?)?;
         }
         passes.read_policies(keep)?;
+        passes.add_read_otherwise()?;
         Ok(passes.survey(top))
     }
 }
@@ -233,6 +234,8 @@ struct Passes<'s> {
     survey: Survey,
     /// The uses of each policy, by number.
     uses: Vec<PolicyUse>,
+    /// Of these, the uses where some agent reads something else.
+    read_otherwise: Map<(PolicyNumber, Reads), PolicyUse>,
     /// The names of robots, and the policies that name each.
     named: Vec<(&'s [u8], ReachFigures)>,
     usage: UsageSums,
@@ -243,7 +246,8 @@ struct Passes<'s> {
 impl<'s> Passes<'s> {
     /// Adds the newest captures of the origins of a host.
     fn add_host(&mut self, host: &StoredHost<'s>) -> Result<(), Damage> {
-        let Passes { facts: FactReader { set, .. }, survey, uses, .. } = self;
+        let Passes { facts, survey, uses, .. } = self;
+        let set = facts.set;
         survey.hosts += 1;
         for https in host.schemes() {
             let Some((number, capture)) = captured(set, host, https, None)? else { continue };
@@ -262,8 +266,15 @@ impl<'s> Passes<'s> {
             }
             let missing = || set.malformed_host("an origin has a policy that is not there");
             let used = uses.get_mut(number.index()).ok_or_else(missing)?;
+            let is_new_host = !(https && host.policy(false) == Some(number));
             used.origins += 1;
-            used.hosts += u64::from(!(https && host.policy(false) == Some(number)));
+            used.hosts += u64::from(is_new_host);
+            let reads = facts.reads(host, https, (number, &capture), None)?;
+            if !reads.is_empty() {
+                let used = self.read_otherwise.entry((number, reads)).or_default();
+                used.origins += 1;
+                used.hosts += u64::from(is_new_host);
+            }
         }
         Ok(())
     }
@@ -336,6 +347,21 @@ impl<'s> Passes<'s> {
             self.named.get_mut(name as usize).ok_or_else(lost)?.1.add(used, reach);
         }
         self.usage.add(reading.usage, used);
+        Ok(())
+    }
+
+    /// Moves the counts of agents where they read something else than the policy.
+    fn add_read_otherwise(&mut self) -> Result<(), Damage> {
+        let Passes { facts, survey, read_otherwise, .. } = self;
+        for ((number, reads), used) in read_otherwise.drain() {
+            let policy = facts.set.policy(number)?;
+            let (own, other) = (facts.read(&policy)?.0, facts.read_otherwise(&policy, &reads)?);
+            let agents = own.agents.iter().zip(&other.agents);
+            for (figures, (own, other)) in survey.reach.iter_mut().zip(agents) {
+                figures.remove(used, own);
+                figures.add(used, other);
+            }
+        }
         Ok(())
     }
 

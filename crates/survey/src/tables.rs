@@ -258,14 +258,27 @@ pub fn host(detail: &HostDetail) -> String {
     text.0
 }
 
-/// Shows the totals of a survey, by agent: hosts, of them those that allow nothing, a part and all,
-/// those that name the agent, and the preferences that are stated.
+/// Shows the totals of a survey, by agent: hosts, of them those whose rules allow nothing, those whose
+/// server fails, those that allow a part and all, those that name the agent, and the preferences that are
+/// stated.
 pub fn totals(agents: &[AgentFigures]) -> String {
     let mut text = Text::default();
-    let heading = ["agent", "hosts", "none", "part", "all", "not known", "named", "by default"];
+    let heading = [
+        "agent",
+        "hosts",
+        "none by rule",
+        "none while it fails",
+        "part",
+        "all",
+        "not known",
+        "named",
+        "by default",
+    ];
     let access = agents.iter().map(|AgentFigures { agent, hosts, .. }| {
-        let ([named, by_default, _], [all, part, none, not_known]) = (hosts.addressed, hosts.reach);
-        row(&**agent, &[hosts.total(), none, part, all, not_known, named, by_default])
+        let [all, part, by_rule, failing, not_known] = hosts.by_cause();
+        let [named, by_default, _] = hosts.addressed;
+        let total = hosts.total();
+        row(&**agent, &[total, by_rule, failing, part, all, not_known, named, by_default])
     });
     text.table(&heading, access);
     let preferences = agents.iter().flat_map(|AgentFigures { agent, hosts, .. }| {

@@ -2,8 +2,12 @@
 //! on which it was read, and its grade.
 //!
 //! A crawler has an entry if its operator says more than that it reads the groups of its token: which
-//! other groups apply, that robots.txt may not bind it, what it does with Crawl-delay. Crawlers that the
-//! list of ai.robots.txt lacks have an entry too, with their classes.
+//! other groups apply, what an answer means that is no file, that robots.txt may not bind it, what it does
+//! with Crawl-delay, in which dialect it reads. Crawlers that the list of ai.robots.txt lacks have an entry
+//! too, with their classes.
+
+use portcullis_dialect::dialect::Dialect;
+use portcullis_robots::policy::{AgentError, Crawler, Reading, WithoutFile};
 
 use super::class::Class::{self, Assistant, Search, Training};
 
@@ -14,6 +18,15 @@ pub enum Grade {
     Documented,
     /// The operator does not; others report it.
     Observed,
+}
+
+impl Grade {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Grade::Documented => "documented",
+            Grade::Observed => "observed",
+        }
+    }
 }
 
 /// A page that states a fact.
@@ -37,10 +50,47 @@ pub enum DelayUse {
 impl DelayUse {
     pub const fn as_str(self) -> &'static str {
         match self {
-            DelayUse::Kept => "kept",
-            DelayUse::OwnUnit => "read as a pace of its own",
+            DelayUse::Kept => "kept, in seconds",
+            DelayUse::OwnUnit => "kept, as a pace of its own",
             DelayUse::Ignored => "ignored",
         }
+    }
+}
+
+/// How a crawler reads a file where that is the way of no dialect of its own choice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OtherDialect {
+    /// It reads as a dialect with this name.
+    Named(&'static str),
+    /// It does not read Allow lines, whatever else it reads.
+    WithoutAllow,
+}
+
+impl OtherDialect {
+    pub fn differs_from(self, dialect: &Dialect) -> bool {
+        self != OtherDialect::Named(dialect.name)
+    }
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            OtherDialect::Named(name) => name,
+            OtherDialect::WithoutAllow => "without Allow",
+        }
+    }
+}
+
+/// The longest file that Yandex reads: 500 KB. Which of the two units is meant, the page does not say; the
+/// greater one opens less.
+const YANDEX_FILE_BYTES_MAX: u32 = 500 * 1024;
+
+/// Describes what an answer means that is no file.
+pub fn describe(answers: WithoutFile) -> String {
+    match answers {
+        WithoutFile::AsDialect => "as the dialect".to_owned(),
+        WithoutFile::Open { file_bytes_max } => {
+            format!("open; a file over {} KB too", file_bytes_max / 1024)
+        }
+        WithoutFile::LastCopy { days } => format!("the last copy for {days} days, then open"),
     }
 }
 
@@ -54,11 +104,33 @@ pub struct Documented {
     /// The page that says that robots.txt may not bind it.
     pub not_bound: Option<&'static Page>,
     pub delay: Option<(DelayUse, &'static Page)>,
+    /// What an answer to GET /robots.txt means that is no file.
+    pub answers: Option<(WithoutFile, &'static Page)>,
+    pub dialect: Option<(OtherDialect, &'static Page)>,
 }
 
 impl Documented {
     const fn new(reading: &'static str, page: &'static Page) -> Documented {
-        Documented { reading, page, classes: &[], not_bound: None, delay: None }
+        Documented {
+            reading,
+            page,
+            classes: &[],
+            not_bound: None,
+            delay: None,
+            answers: None,
+            dialect: None,
+        }
+    }
+
+    /// A crawler of Google that robots.txt binds.
+    const fn google(reading: &'static str, page: &'static Page) -> Documented {
+        Documented::new(reading, page).delay(DelayUse::Ignored, &GOOGLE_ROBOTS)
+    }
+
+    const fn yandex(reading: &'static str, page: &'static Page) -> Documented {
+        let open = WithoutFile::Open { file_bytes_max: YANDEX_FILE_BYTES_MAX };
+        let it = Documented::new(reading, page).delay(DelayUse::Ignored, &YANDEX_DELAY);
+        Documented { answers: Some((open, &YANDEX_ROBOTS)), ..it }
     }
 
     const fn of_class(self, classes: &'static [Class]) -> Documented {
@@ -74,15 +146,47 @@ impl Documented {
         Documented { delay: Some((delay, page)), ..self }
     }
 
+    const fn last_copy(self, days: u16) -> Documented {
+        Documented { answers: Some((WithoutFile::LastCopy { days }, self.page)), ..self }
+    }
+
+    const fn dialect(self, dialect: OtherDialect, page: &'static Page) -> Documented {
+        Documented { dialect: Some((dialect, page)), ..self }
+    }
+
+    /// Returns the crawler in a dialect. Where tokens may have a `!`, the one of a reading is none.
+    ///
+    /// # Errors
+    ///
+    /// If the dialect has no such tokens.
+    pub fn crawler(&self, dialect: &Dialect) -> Result<Crawler, AgentError> {
+        let crawler = match self.reading.strip_suffix('!') {
+            Some(tokens) => Crawler::parse(tokens, dialect).map(Crawler::without_default),
+            None => Crawler::parse(self.reading, dialect),
+        };
+        crawler.map(|crawler| crawler.with_reading(self.reading()))
+    }
+
+    fn reading(&self) -> Reading {
+        Reading {
+            without_file: self.answers.map(|(answers, _)| answers).unwrap_or_default(),
+            ignores_delay: self.delay.is_some_and(|(delay, _)| delay == DelayUse::Ignored),
+        }
+    }
+
     /// The name: its first token.
     pub fn name(&self) -> &'static str {
-        let tokens = self.reading.trim_end_matches('!');
-        tokens.split('+').next().unwrap_or(tokens)
+        super::first_token(self.reading)
     }
 
     /// Whether its operator names other groups than those of its token, or excludes the groups for `*`.
-    pub fn reads_otherwise(&self) -> bool {
+    pub fn has_other_groups(&self) -> bool {
         self.reading != self.name()
+    }
+
+    /// Whether a verdict may differ from that for its token.
+    pub fn reads_otherwise(&self) -> bool {
+        self.has_other_groups() || self.answers.is_some()
     }
 }
 
@@ -96,6 +200,8 @@ static YANDEX_LOGS: Page = page(
     "https://yandex.com/support/webmaster/en/robot-workings/check-yandex-robots",
     "2026-11-28",
 );
+static YANDEX_ROBOTS: Page =
+    page("https://yandex.com/support/webmaster/en/controlling-robot/robots-txt", "2026-11-28");
 static YANDEX_DELAY: Page =
     page("https://yandex.com/support/webmaster/en/robot-workings/crawl-delay", "2018-02-22");
 static APPLE: Page = page("https://support.apple.com/119829", "2026-11-26");
@@ -132,6 +238,10 @@ static META: Page =
     page("https://developers.facebook.com/docs/sharing/webmasters/web-crawlers", "2026-11-28");
 static DIFFBOT: Page =
     page("https://docs.diffbot.com/docs/does-crawl-respect-robotstxt", "2026-11-28");
+static DIFFBOT_CRAWL: Page =
+    page("https://docs.diffbot.com/reference/crawl-introduction", "2026-11-28");
+static DUCKDUCKGO: Page =
+    page("https://duckduckgo.com/duckduckgo-help-pages/results/duckduckbot", "2026-11-28");
 static SOGOU: Page = Page {
     url: "http://www.sogou.com/docs/help/webmasters.htm",
     date: "2026-11-28",
@@ -146,20 +256,20 @@ static QIHOO: Page = Page {
 /// All crawlers, by operator.
 #[rustfmt::skip]
 pub static DOCUMENTED: &[Documented] = &[
-    Documented::new("Googlebot", &GOOGLE).delay(DelayUse::Ignored, &GOOGLE_ROBOTS),
-    Documented::new("Googlebot-Image+Googlebot", &GOOGLE).delay(DelayUse::Ignored, &GOOGLE_ROBOTS),
-    Documented::new("Googlebot-Video+Googlebot", &GOOGLE).delay(DelayUse::Ignored, &GOOGLE_ROBOTS),
-    Documented::new("Googlebot-News+Googlebot", &GOOGLE).delay(DelayUse::Ignored, &GOOGLE_ROBOTS),
-    Documented::new("Storebot-Google", &GOOGLE).delay(DelayUse::Ignored, &GOOGLE_ROBOTS),
-    Documented::new("Google-InspectionTool+Googlebot", &GOOGLE).delay(DelayUse::Ignored, &GOOGLE_ROBOTS),
-    Documented::new("GoogleOther", &GOOGLE).delay(DelayUse::Ignored, &GOOGLE_ROBOTS),
-    Documented::new("GoogleOther-Image+GoogleOther", &GOOGLE).delay(DelayUse::Ignored, &GOOGLE_ROBOTS),
-    Documented::new("GoogleOther-Video+GoogleOther", &GOOGLE).delay(DelayUse::Ignored, &GOOGLE_ROBOTS),
-    Documented::new("Google-CloudVertexBot+Googlebot", &GOOGLE).delay(DelayUse::Ignored, &GOOGLE_ROBOTS),
-    Documented::new("AdsBot-Google!", &GOOGLE_SPECIAL).delay(DelayUse::Ignored, &GOOGLE_ROBOTS),
-    Documented::new("AdsBot-Google-Mobile!", &GOOGLE_SPECIAL).delay(DelayUse::Ignored, &GOOGLE_ROBOTS),
-    Documented::new("APIs-Google!", &GOOGLE_SPECIAL).delay(DelayUse::Ignored, &GOOGLE_ROBOTS),
-    Documented::new("Mediapartners-Google!", &GOOGLE_SPECIAL).delay(DelayUse::Ignored, &GOOGLE_ROBOTS),
+    Documented::google("Googlebot", &GOOGLE),
+    Documented::google("Googlebot-Image+Googlebot", &GOOGLE),
+    Documented::google("Googlebot-Video+Googlebot", &GOOGLE),
+    Documented::google("Googlebot-News+Googlebot", &GOOGLE),
+    Documented::google("Storebot-Google", &GOOGLE),
+    Documented::google("Google-InspectionTool+Googlebot", &GOOGLE),
+    Documented::google("GoogleOther", &GOOGLE),
+    Documented::google("GoogleOther-Image+GoogleOther", &GOOGLE),
+    Documented::google("GoogleOther-Video+GoogleOther", &GOOGLE),
+    Documented::google("Google-CloudVertexBot+Googlebot", &GOOGLE),
+    Documented::google("AdsBot-Google!", &GOOGLE_SPECIAL),
+    Documented::google("AdsBot-Google-Mobile!", &GOOGLE_SPECIAL),
+    Documented::google("APIs-Google!", &GOOGLE_SPECIAL),
+    Documented::google("Mediapartners-Google!", &GOOGLE_SPECIAL),
     // Retired, and in old logs.
     Documented::new("AdsBot-Google-Mobile-Apps+AdsBot-Google!", &GOOGLE_SPECIAL),
     Documented::new("DuplexWeb-Google!", &GOOGLE_SPECIAL),
@@ -176,16 +286,16 @@ pub static DOCUMENTED: &[Documented] = &[
     Documented::new("Google-Read-Aloud", &GOOGLE_USER).not_bound(),
     Documented::new("Google-Site-Verification", &GOOGLE_USER).not_bound(),
 
-    Documented::new("YandexBot+Yandex", &YANDEX).delay(DelayUse::Ignored, &YANDEX_DELAY),
-    Documented::new("YandexImages+Yandex", &YANDEX).delay(DelayUse::Ignored, &YANDEX_DELAY),
-    Documented::new("YandexVideo+Yandex", &YANDEX).delay(DelayUse::Ignored, &YANDEX_DELAY),
-    Documented::new("YandexNews+Yandex", &YANDEX).delay(DelayUse::Ignored, &YANDEX_DELAY),
-    Documented::new("YandexMedia+Yandex", &YANDEX).delay(DelayUse::Ignored, &YANDEX_DELAY),
-    Documented::new("YandexAdditional+Yandex", &YANDEX).delay(DelayUse::Ignored, &YANDEX_DELAY),
-    Documented::new("YandexAdditionalBot+Yandex", &YANDEX).delay(DelayUse::Ignored, &YANDEX_DELAY),
+    Documented::yandex("YandexBot+Yandex", &YANDEX),
+    Documented::yandex("YandexImages+Yandex", &YANDEX),
+    Documented::yandex("YandexVideo+Yandex", &YANDEX),
+    Documented::yandex("YandexNews+Yandex", &YANDEX),
+    Documented::yandex("YandexMedia+Yandex", &YANDEX),
+    Documented::yandex("YandexAdditional+Yandex", &YANDEX),
+    Documented::yandex("YandexAdditionalBot+Yandex", &YANDEX),
     // Robots of services, to which only groups with their names apply.
-    Documented::new("YandexCalendar!", &YANDEX_LOGS).delay(DelayUse::Ignored, &YANDEX_DELAY),
-    Documented::new("YandexMobileBot!", &YANDEX_LOGS).delay(DelayUse::Ignored, &YANDEX_DELAY),
+    Documented::yandex("YandexCalendar!", &YANDEX_LOGS),
+    Documented::yandex("YandexMobileBot!", &YANDEX_LOGS),
 
     Documented::new("Applebot+Googlebot", &APPLE),
     Documented::new("iTMS", &APPLE).not_bound(),
@@ -194,7 +304,7 @@ pub static DOCUMENTED: &[Documented] = &[
     Documented::new("Sogou", &SOGOU),
     Documented::new("360Spider", &QIHOO),
 
-    Documented::new("Amazonbot", &AMAZON).of_class(&[Training, Assistant]).delay(DelayUse::Ignored, &AMAZON),
+    Documented::new("Amazonbot", &AMAZON).of_class(&[Training, Assistant]).delay(DelayUse::Ignored, &AMAZON).last_copy(30),
     Documented::new("OAI-AdsBot", &OPENAI),
     Documented::new("ChatGPT-User", &OPENAI).not_bound(),
     Documented::new("ClaudeBot", &ANTHROPIC).delay(DelayUse::Kept, &ANTHROPIC),
@@ -209,7 +319,8 @@ pub static DOCUMENTED: &[Documented] = &[
     Documented::new("Meta-ExternalAds", &META),
     Documented::new("meta-externalfetcher", &META).not_bound(),
     Documented::new("facebookexternalhit", &META).not_bound(),
-    Documented::new("Diffbot", &DIFFBOT).delay(DelayUse::Kept, &DIFFBOT),
+    Documented::new("Diffbot", &DIFFBOT).delay(DelayUse::Kept, &DIFFBOT).dialect(OtherDialect::WithoutAllow, &DIFFBOT_CRAWL),
+    Documented::new("DuckDuckBot", &DUCKDUCKGO).dialect(OtherDialect::Named("original1994"), &DUCKDUCKGO),
 ];
 
 #[cfg(test)]
@@ -217,7 +328,6 @@ mod tests {
     use std::collections::HashSet;
 
     use portcullis_dialect::dialect::RFC_9309;
-    use portcullis_robots::policy::Crawler;
 
     use super::super::lists;
     use super::*;
@@ -226,13 +336,24 @@ mod tests {
     fn entries_say_something_and_where() {
         let mut names = HashSet::new();
         for it in DOCUMENTED {
-            let chain = Crawler::parse(it.reading, &RFC_9309).unwrap();
+            let chain = it.crawler(&RFC_9309).unwrap();
+            if let Some((OtherDialect::Named(name), _)) = it.dialect {
+                assert!(Dialect::by_name(name).is_some(), "{name}");
+            }
             assert_eq!(chain.tokens().next(), Some(it.name()));
             assert!(names.insert(it.name().to_ascii_lowercase()), "{} twice", it.name());
             let says_more = it.reads_otherwise() || it.not_bound.is_some() || it.delay.is_some();
-            assert!(says_more || !lists::is_listed_upstream(it.name()) || !it.classes.is_empty());
+            assert!(
+                says_more
+                    || it.dialect.is_some()
+                    || !lists::is_listed_upstream(it.name())
+                    || !it.classes.is_empty()
+            );
             let delay = it.delay.map(|(_, page)| page);
-            for page in [Some(it.page), it.not_bound, delay].into_iter().flatten() {
+            let answers = it.answers.map(|(_, page)| page);
+            let dialect = it.dialect.map(|(_, page)| page);
+            let pages = [Some(it.page), it.not_bound, delay, answers, dialect];
+            for page in pages.into_iter().flatten() {
                 let is_date = page.date.len() == 10 && page.date.starts_with("20");
                 assert!(page.url.starts_with("http") && is_date, "{}", it.name());
             }

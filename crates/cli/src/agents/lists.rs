@@ -11,7 +11,9 @@ use portcullis_robots::policy::{AgentError, Crawler};
 
 use super::class::Class;
 use super::documented::{DOCUMENTED, Documented, Grade, Page};
+use super::first_token;
 use super::listed::{self, LISTED};
+use super::readings::Cell;
 
 /// The greatest edit distance between a misspelt name and the list that is suggested for it.
 const DISTANCE_MAX: usize = 3;
@@ -128,14 +130,14 @@ fn has_classes(name: &str) -> bool {
     documented(name).is_some_and(|it| !it.classes.is_empty())
 }
 
-/// Parses a reading. Where tokens may have a `!`, it is none of the token here.
+/// Returns the crawler of a name in a list: as its operator documents it, or with this token.
 ///
 /// # Errors
 ///
 /// If the dialect has no such tokens.
-pub(super) fn chain(reading: &str, dialect: &Dialect) -> Result<Crawler, AgentError> {
-    match reading.strip_suffix('!') {
-        Some(tokens) => Crawler::parse(tokens, dialect).map(Crawler::without_default),
+pub(super) fn crawler(reading: &str, dialect: &Dialect) -> Result<Crawler, AgentError> {
+    match documented(first_token(reading)).filter(|it| it.reading == reading) {
+        Some(it) => it.crawler(dialect),
         None => Crawler::parse(reading, dialect),
     }
 }
@@ -207,9 +209,7 @@ pub fn write(out: &mut impl Write) -> io::Result<()> {
         writeln!(out, "@{}: {}", list.name, list.about)?;
         writeln!(out, "{} names ({})", names.len(), list.source())?;
         for name in names {
-            let is_use =
-                LISTED.iter().any(|(it, classes)| *it == name && classes.contains(&Class::Use));
-            let note = if is_use { "  (controls use; does not fetch)" } else { "" };
+            let note = if controls_use(name) { "  (controls use; does not fetch)" } else { "" };
             writeln!(out, "  {}{note}", read(name))?;
         }
         writeln!(out)?;
@@ -217,25 +217,43 @@ pub fn write(out: &mut impl Write) -> io::Result<()> {
     out.write_all(
         b"@CRAWLER: one of these, or one of @documented, of which the operator says more than the token:\n\
           A+B follows the groups of B if none names A; A! does not read the groups for *;\n\
-          `not bound`: by the operator's own page, robots.txt may not apply to it\n",
+          `not bound`: by the operator's own page, robots.txt may not apply to it;\n\
+          `answers`: what an answer to GET /robots.txt means that is no file\n",
     )?;
     DOCUMENTED.iter().try_for_each(|it| write_documented(out, it))
 }
 
 fn write_documented(out: &mut impl Write, it: &Documented) -> io::Result<()> {
-    let says = |out: &mut dyn Write, what: &str, page: &Page| {
-        let Page { url, date, grade } = page;
-        let grade = if *grade == Grade::Observed { ", not by the operator" } else { "" };
-        write!(out, "{what}  ({url}, {date}{grade})")
-    };
-    says(out, &format!("  {}", it.reading), it.page)?;
-    if let Some(page) = it.not_bound {
-        says(out, "\n    not bound", page)?;
-    }
-    if let Some((delay, page)) = it.delay {
-        says(out, &format!("\n    Crawl-delay: {}", delay.as_str()), page)?;
+    let [tokens, others @ ..] = Cell::all(it);
+    write!(out, "  {}{}", it.reading, cited(tokens.page))?;
+    for Cell { name, value, page } in others.iter().filter(|cell| cell.page.is_some()) {
+        let is_bound = *name == "bound";
+        let value = if is_bound { "not bound".to_owned() } else { format!("{name}: {value}") };
+        write!(out, "\n    {value}{}", cited(*page))?;
     }
     writeln!(out)
+}
+
+fn cited(page: Option<&Page>) -> String {
+    let Some(Page { url, date, grade }) = page else { return String::new() };
+    let grade = if *grade == Grade::Observed { ", not by the operator" } else { "" };
+    format!("  ({url}, {date}{grade})")
+}
+
+/// Returns the page that says how the crawler with these tokens reads an answer that is no file.
+pub fn page_of_answers(crawler: &Crawler) -> Option<String> {
+    let (_, page) = documented(crawler.tokens().next()?)?.answers?;
+    Some(format!("{}, {}, {}", page.url, page.date, page.grade.as_str()))
+}
+
+/// Returns the names of each list.
+pub fn all_names() -> Vec<(&'static str, Vec<&'static str>)> {
+    LISTS.iter().map(|list| (list.name, list.select())).collect()
+}
+
+/// Whether a token controls the use of pages, and sends no requests.
+pub fn controls_use(name: &str) -> bool {
+    LISTED.iter().any(|(it, classes)| *it == name && classes.contains(&Class::Use))
 }
 
 #[cfg(test)]

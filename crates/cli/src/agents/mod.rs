@@ -10,6 +10,7 @@ mod documented;
 mod listed;
 mod lists;
 mod notes;
+mod readings;
 
 use std::collections::HashMap;
 use std::fs;
@@ -17,17 +18,20 @@ use std::path::Path;
 
 use crate::limits::AGENT_FILE_BYTES_MAX;
 use anyhow::{Context, bail, ensure};
-use portcullis_dialect::dialect::Dialect;
+use portcullis_dialect::dialect::{Dialect, RFC_9309};
 use portcullis_files::error::system_text;
 use portcullis_report::AgentList;
 use portcullis_robots::policy::{AgentError, Crawler};
 use portcullis_text::visible::cut_characters;
 
+use documented::Documented;
+
 use super::message::counted;
 
-pub use lists::descriptions;
+pub use lists::{descriptions, page_of_answers};
 pub(crate) use lists::{documented, write as write_lists};
 pub(crate) use notes::AgentNotes;
+pub(crate) use readings::write as write_readings;
 
 /// The most characters of a User-Agent header that a message shows.
 const SHOWN_CHARACTERS_MAX: usize = 60;
@@ -96,7 +100,7 @@ impl Name {
     pub fn chain(&self, dialect: &Dialect) -> Result<Crawler, AgentError> {
         match self.is_ours() || self.is_documented {
             _ if self.name == ANY_OTHER => Ok(Crawler::unnamed()),
-            true => lists::chain(&self.name, dialect),
+            true => lists::crawler(&self.name, dialect),
             false => Crawler::parse(&self.name, dialect),
         }
     }
@@ -151,6 +155,15 @@ impl Asked {
         given.map(|name| name.name.as_str())
     }
 
+    /// Returns the crawlers that are decided as their operators document them.
+    fn documented(&self) -> impl Iterator<Item = &'static Documented> {
+        let names = self.names.iter().filter(|name| name.is_ours() || name.is_documented);
+        let headers = self.headers.iter().filter_map(|header| {
+            Crawler::from_header(header, &RFC_9309).ok()?.tokens().next().and_then(documented)
+        });
+        names.filter_map(|name| documented(first_token(&name.name))).chain(headers)
+    }
+
     /// Reads the agents that `-a` names as their operators document them, as headers are read.
     pub fn read_as_documented(&mut self) {
         for name in self.names.iter_mut().filter(|name| name.list.is_none()) {
@@ -170,6 +183,11 @@ impl Asked {
     }
 }
 
+/// Returns the first token of a reading.
+fn first_token(reading: &str) -> &str {
+    reading.split(['+', '!']).next().unwrap_or(reading)
+}
+
 /// Returns the crawler that sends a User-Agent header, which reads robots.txt as its operator documents.
 ///
 /// # Errors
@@ -180,7 +198,7 @@ pub fn from_header(header: &str, dialect: &Dialect) -> Result<Crawler, AgentErro
     // The longest token names the crawler. Another one may be in the header of anybody, who would not be
     // bound by the groups for `*` then.
     let Some(documented) = chain.tokens().next().and_then(documented) else { return Ok(chain) };
-    Ok(chain.read_as(&lists::chain(documented.reading, dialect)?))
+    Ok(chain.read_as(&documented.crawler(dialect)?))
 }
 
 /// Expands the values of `-a` to names, in order and without duplicates that differ only in case.

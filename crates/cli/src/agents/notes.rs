@@ -11,12 +11,13 @@ use std::collections::HashSet;
 
 use crate::limits::AGENT_SUGGESTIONS_MAX;
 use portcullis_report::{AgentList, Run, UnnamedAgent};
-use portcullis_robots::policy::Crawler;
+use portcullis_robots::policy::{Crawler, WithoutFile};
 use portcullis_set::{Damage, PolicySet};
 
 use super::super::message::say;
 use super::super::output::SummaryForm;
 use super::super::plan::QuestionPlan;
+use super::documented::Documented;
 use super::lists;
 
 /// The most names in one note. The JSON summary has all names.
@@ -70,7 +71,8 @@ impl AgentNotes {
         let not_bound = chains.iter().filter(|chain| is_not_bound(chain));
         let not_bound = not_bound.map(|chain| chain.name().to_owned()).collect();
         let lists = questions.asked.describe_lists(&skipped);
-        let notes = left_out(questions, &lists, dialect.name);
+        let mut notes = left_out(questions, &lists, dialect.name);
+        notes.extend(other_readings(questions, set));
         let run = Run {
             agents: names,
             record_agents: of_records.unwrap_or_default(),
@@ -134,9 +136,10 @@ fn left_out(questions: &QuestionPlan, lists: &[AgentList], dialect: &str) -> Vec
             continue;
         };
         let others: Vec<&str> = crawler.reading.trim_end_matches('!').split('+').skip(1).collect();
-        let more = match others.is_empty() {
-            true => "does not read the groups for *".to_owned(),
-            false => format!("also follows the group {}", others.join(" and ")),
+        let more = match (others.is_empty(), crawler.has_other_groups()) {
+            (true, true) => "does not read the groups for *".to_owned(),
+            (true, false) => "reads answers that are no file in its own way".to_owned(),
+            (false, _) => format!("also follows the group {}", others.join(" and ")),
         };
         notes.push(format!("{name} {more}, as its operator documents: -a @{name}"));
     }
@@ -149,6 +152,40 @@ fn left_out(questions: &QuestionPlan, lists: &[AgentList], dialect: &str) -> Vec
             notes.push(format!(
                 "{name}: skipped because the dialect {dialect} has no such product token: {}",
                 skipped.join(", ")
+            ));
+        }
+    }
+    notes
+}
+
+/// Returns notes on what operators document and a run cannot follow: another dialect than the set's, and,
+/// for crawlers that are named one by one, what they kept before the captures of a set without history.
+fn other_readings(questions: &QuestionPlan, set: &PolicySet) -> Vec<String> {
+    let (dialect, asked) = (set.dialect(), &questions.asked);
+    let mut notes = Vec::new();
+    let others = asked.documented().filter_map(|it| Some((it.name(), it.dialect?.0)));
+    let others = others.filter(|(_, other)| other.differs_from(dialect));
+    let others: Vec<String> =
+        others.map(|(name, other)| format!("{name} ({})", other.as_str())).collect();
+    let has_default_lists = questions.each.as_ref().is_some_and(|each| each.has_default_lists);
+    if !others.is_empty() && !has_default_lists {
+        notes.push(format!(
+            "decided by {}, though operators document another way: {}",
+            dialect.name,
+            others.join(", ")
+        ));
+    }
+    let is_named = |it: &&Documented| {
+        asked.lists.iter().any(|list| list.name[1..].eq_ignore_ascii_case(it.name()))
+    };
+    let has_dates = set.counts().captured().is_some();
+    for it in asked.documented().filter(is_named).filter(|_| has_dates && !set.has_history()) {
+        if let Some((WithoutFile::LastCopy { days }, _)) = it.answers {
+            notes.push(format!(
+                "{} keeps the last file for {days} days, which a set without history does not have: where \
+                 there is no file, {} decides",
+                it.name(),
+                dialect.name
             ));
         }
     }

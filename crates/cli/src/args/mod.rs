@@ -47,9 +47,21 @@ pub struct Arguments {
     #[arg(long, conflicts_with = "generate")]
     pub agent_lists: bool,
 
+    /// With --agent-lists: a JSON object for each crawler, with the page of each fact
+    #[arg(long, requires = "agent_lists", value_parser = values::one_of(LIST_FORMATS), value_name = "FORMAT")]
+    pub format: Option<ListsFormat>,
+
     #[command(subcommand)]
     pub command: Option<Command>,
 }
+
+/// The format of `--agent-lists`, if it is not text.
+#[derive(Clone, Copy, Debug)]
+pub enum ListsFormat {
+    Jsonl,
+}
+
+const LIST_FORMATS: &[(&str, ListsFormat)] = &[("jsonl", ListsFormat::Jsonl)];
 
 /// The output of `--generate`: a completion script, or the man page.
 #[derive(Clone, Copy, Debug)]

@@ -23,6 +23,8 @@ use hashbrown::HashSet;
 use portcullis_dialect::limits::AGENT_HEADER_BYTES_MAX;
 use portcullis_dialect::{CallerToken, Dialect, FileToken, GroupRules, NamesAgent, TokenAlphabet};
 
+use super::Reading;
+
 /// Words of browser headers that crawlers repeat, in lower case, sorted.
 const COMPATIBILITY: &str = "\
     aarch64 amd64 android applewebkit arm64 build chrome chromium compatible cpu cros edg edge \
@@ -60,6 +62,7 @@ pub struct Crawler {
     name: String,
     tokens: Vec<String>,
     reads_default: bool,
+    reading: Reading,
 }
 
 /// Why a text does not name an agent.
@@ -123,7 +126,7 @@ impl Crawler {
             }
         }
         let tokens = names.split('+').map(str::to_owned).collect();
-        Ok(Crawler { name: text.to_owned(), tokens, reads_default })
+        Ok(Crawler { name: text.to_owned(), tokens, reads_default, reading: Reading::default() })
     }
 
     /// Returns the crawler that sends this User-Agent header. Its name is the header.
@@ -170,11 +173,12 @@ impl Crawler {
         if tokens.is_empty() {
             return error("it names no product; give the product token instead");
         }
-        Ok(Crawler { name: name.to_owned(), tokens, reads_default: true })
+        let reading = Reading::default();
+        Ok(Crawler { name: name.to_owned(), tokens, reads_default: true, reading })
     }
 
-    /// Returns the crawler with the tokens of `documented` behind its own, and default groups only if both
-    /// read them.
+    /// Returns the crawler with the tokens of `documented` behind its own, with its reading, and with default
+    /// groups only if both read them.
     #[must_use]
     pub fn read_as(mut self, documented: &Crawler) -> Crawler {
         let is_known =
@@ -185,7 +189,18 @@ impl Crawler {
             }
         }
         self.reads_default &= documented.reads_default;
-        self
+        self.with_reading(documented.reading)
+    }
+
+    /// Returns the crawler with another reading.
+    #[must_use]
+    pub fn with_reading(self, reading: Reading) -> Crawler {
+        Crawler { reading, ..self }
+    }
+
+    /// Returns how the crawler reads robots.txt where it differs from the dialect.
+    pub fn reading(&self) -> Reading {
+        self.reading
     }
 
     /// Returns the crawler, to which the default groups do not apply. Its name ends with `!`.
@@ -196,7 +211,8 @@ impl Crawler {
 
     /// Returns a crawler without a name: in every file, the default groups apply to it.
     pub fn unnamed() -> Crawler {
-        Crawler { name: "*".to_owned(), tokens: Vec::new(), reads_default: true }
+        let (name, reading) = ("*".to_owned(), Reading::default());
+        Crawler { name, tokens: Vec::new(), reads_default: true, reading }
     }
 
     /// Returns whether the tokens are parts that browsers have in common, so that they name no

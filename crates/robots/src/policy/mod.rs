@@ -24,6 +24,7 @@
 mod agent;
 mod delay;
 mod explain;
+mod reading;
 mod rules;
 mod select;
 mod usage;
@@ -34,6 +35,7 @@ pub use explain::{
     ExplainedRecord, ExplainedRule, ExplainedStatement, Explanation, Loss, UsageExplanation,
     explain,
 };
+pub use reading::{Reading, WithoutFile};
 pub use rules::OrderedRules;
 pub(crate) use rules::{AskedRules, RuleText};
 pub use select::{Audience, NamedRobot, Selection, is_name_of, robot_name, robot_named};

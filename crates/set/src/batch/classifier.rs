@@ -26,10 +26,11 @@ use super::asking::{
 };
 use super::freshness::Freshness;
 use super::pieces::{Host, Pieces, Written};
+use super::readings::readers;
 use crate::layout::EVERY_HOST;
 use crate::stored::{
-    AgentTokens, AppliedGroups, Effect, HostTable, Place, PolicyEntry, PolicyNumber, RuleGroup,
-    StoredCapture, key_with_scheme,
+    AgentTokens, AppliedGroups, Effect, HostTable, Place, PolicyEntry, PolicyNumber, Read,
+    RuleGroup, StoredCapture, key_with_scheme,
 };
 use crate::{Damage, PolicySet};
 
@@ -41,6 +42,8 @@ pub struct Classifier {
     pub(super) agents: Vec<Crawler>,
     /// By agent: the names of robots in the set that it matches.
     pub(super) tokens: Vec<AgentTokens>,
+    /// The agents that read answers in another way than the dialect.
+    pub(super) readers: Box<[usize]>,
     pub(super) settings: Settings,
     /// By policy and agent: where answers begin.
     pub(super) starts: Starts,
@@ -115,6 +118,10 @@ pub struct Explained {
     pub outage: Option<KnownOutage>,
     /// The notes on the origin's file.
     pub file_notes: NoteSet,
+    /// What the agent reads in place of the origin's policy, by its
+    /// [reading](portcullis_robots::policy::Reading), and the explanation is of that; `None` if it reads the
+    /// policy.
+    pub read: Option<Read>,
 }
 
 impl Classifier {
@@ -155,6 +162,7 @@ impl Classifier {
         let settings = Settings { limits, ..Settings::default() };
         Ok(Classifier {
             set,
+            readers: readers(&agents),
             agents,
             tokens,
             settings,

@@ -211,7 +211,7 @@ impl Classifier {
     }
 
     /// Finds where answers begin for entries that are used for the first time.
-    fn resolve_entries(&self, entries: &[EntryNumber]) -> Result<(), Damage> {
+    pub(super) fn resolve_entries(&self, entries: &[EntryNumber]) -> Result<(), Damage> {
         let mut open: Vec<_> = entries.iter().filter(|entry| !self.starts.has(**entry)).collect();
         open.sort_unstable();
         open.dedup();

@@ -107,9 +107,12 @@ impl Answers<'_> {
 
     /// Returns whose rules were asked for an answer; `None` if no rules were.
     fn asked(&self, answer: usize) -> Option<AskedRules> {
-        let Session { block, policies, .. } = &*self.session;
+        let Session { block, copies, policies, .. } = &*self.session;
         let is_asked = matches!(block.decisions[answer].reason(), Reason::Rule | Reason::NoRule);
         let agent = self.agent(answer).filter(|_| is_asked)?;
+        if let Some((policy, agent, (part, pattern))) = copies.of(answer) {
+            return Some(AskedRules { policy, agent, part, pattern });
+        }
         let columns = self.per_record();
         let policy = PolicyNumber(policies[answer / columns]);
         let pattern = block.outcomes()[answer].pattern();

@@ -20,6 +20,7 @@ mod freshness;
 mod naming;
 mod paths;
 mod pieces;
+mod readings;
 mod session;
 mod times;
 mod usage;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use portcullis_engine::StepCounts;
 use portcullis_robots::access::UnixSeconds;
 use portcullis_robots::policy::explain;
+use portcullis_robots::syntax::RobotsTxt;
 use portcullis_robots::url::{BadUrl, compared_path, host_key, split_assuming};
 
 use super::asking::Asked;
@@ -14,10 +15,11 @@ use super::delays::DelayMemory;
 use super::freshness::AgeCounts;
 use super::naming::GroupNames;
 use super::pieces::Pieces;
+use super::readings::{Copies, Decided};
 use super::times::{Found, Now, Times};
 use super::usage::UsageMemory;
 use crate::Damage;
-use crate::stored::Period;
+use crate::stored::{Period, Read};
 
 /// A block of records to decide: URLs as they appear in a list, and what belongs to each.
 ///
@@ -86,6 +88,7 @@ pub struct Session {
     /// The number of the policy of each record, or the marker for none.
     pub(super) policies: Vec<u32>,
     pub(super) block: Asked,
+    pub(super) copies: Copies,
     pub(super) usage: UsageMemory,
     pub(super) rule: Vec<u8>,
     pub(super) group: Vec<u8>,
@@ -113,6 +116,7 @@ impl Session {
             pieces: Pieces::default(),
             policies: Vec::new(),
             block: Asked::default(),
+            copies: Copies::default(),
             usage: UsageMemory::default(),
             rule: Vec::new(),
             group: Vec::new(),
@@ -182,14 +186,18 @@ impl Session {
         // them.
         let paths = pieces.with_written(paths);
         let (pieces, paths) = (&*pieces, &*paths);
-        let Session { policies, block, usage, ages, found, now, agents, .. } = self;
-        let mut decide = |policies: &[u32], block: &mut Asked| match &classifier.crawlers {
-            None => classifier.decide(policies, paths, block),
-            Some(_) => classifier.decide_each(policies, paths, block, agents),
+        let Session { policies, block, copies, usage, ages, found, now, agents, .. } = self;
+        let mut decide = |policies: &[u32], block: &mut Asked, (found, times): (&[Found], _)| {
+            match &classifier.crawlers {
+                None => classifier.decide(policies, paths, block)?,
+                Some(_) => classifier.decide_each(policies, paths, block, agents)?,
+            }
+            let decided = Decided { policies, paths, pieces, found, times, agents };
+            classifier.read_otherwise(decided, &mut block.decisions, copies)
         };
         found.clear();
         if has_times && classifier.and_now {
-            decide(policies, block)?;
+            decide(policies, block, (found, Times::Now))?;
             classifier.find_preferences(policies, paths, &block.decisions, usage)?;
             block.decisions.clone_into(&mut now.decisions);
             usage.preferences.clone_into(&mut now.preferences);
@@ -198,7 +206,7 @@ impl Session {
             true => classifier.find_moments(times, pieces, policies, found)?,
             false => Default::default(),
         };
-        decide(policies, block)?;
+        decide(policies, block, (found, times))?;
         if has_times {
             let decisions = &mut block.decisions[..];
             *ages = classifier.judge_moments((search, found), times, decisions)?;
@@ -243,11 +251,18 @@ impl Session {
         let Some((policy, capture)) = self.classifier.origin_at(url.scheme, key, at)? else {
             return Ok(Ok(None));
         };
-        let explanation = set
-            .policy(policy)?
-            .with_file(|file, extract| explain(file, extract, dialect, &agents[agent], path))?;
+        let origin = (policy, &capture);
+        let read = self.classifier.read_of(agent, (url.scheme, key), origin, at)?;
+        let of_file = |file: &RobotsTxt<'_>, extract: &[u8]| {
+            explain(file, extract, dialect, &agents[agent], path)
+        };
+        let explanation = match read {
+            None => set.policy(policy)?.with_file(of_file)?,
+            Some(Read::Copy(copy)) => set.policy(copy)?.with_file(of_file)?,
+            Some(Read::Open(_)) => of_file(&RobotsTxt::default(), b""),
+        };
         let (outage, file_notes) = (capture.facts.outage, capture.facts.file_notes);
-        Ok(Ok(Some(Explained { explanation, outage, file_notes })))
+        Ok(Ok(Some(Explained { explanation, outage, file_notes, read })))
     }
 
     /// Returns how many decisions each method made, usage preferences included.
@@ -264,6 +279,6 @@ impl Session {
 
     /// Returns the bytes held for the automata of rule sets.
     pub fn automata_bytes(&self) -> usize {
-        self.block.memory_bytes() + self.usage.known.memory_bytes()
+        self.block.memory_bytes() + self.copies.memory_bytes() + self.usage.known.memory_bytes()
     }
 }

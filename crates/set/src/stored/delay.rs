@@ -14,7 +14,8 @@ use super::super::file::Damage;
 use super::{StoredCapture, StoredPolicy};
 
 impl StoredCapture<'_> {
-    /// Returns what the file of this capture, which has the policy `policy`, says to each of `agents`.
+    /// Returns what the file of this capture, which has the policy `policy`, says to each of `agents`: no
+    /// delay to one that [ignores](portcullis_robots::policy::Reading) it.
     ///
     /// ```
     /// use portcullis_dialect::dialect::RFC_9309;
@@ -61,9 +62,12 @@ impl StoredCapture<'_> {
         }
         policy.with_groups(|file| {
             let groups = RecordGroups::new(file, &lines, dialect);
-            let of_agent = |agent| {
+            let of_agent = |agent: &Crawler| {
                 let (records, is_named) = groups.applying(agent);
-                (CrawlDelay::from_seconds(records.map(|it| values[it])), is_named)
+                match agent.reading().ignores_delay {
+                    true => (CrawlDelay::default(), is_named),
+                    false => (CrawlDelay::from_seconds(records.map(|it| values[it])), is_named),
+                }
             };
             agents.iter().map(of_agent).unzip()
         })
