@@ -100,7 +100,7 @@ pub use portcullis_dialect::{
     ORIGINAL_1994, PolicyState, Preference, RFC_9309, Reason, Usage, Verdict,
 };
 #[doc(inline)]
-pub use portcullis_robots::policy::{AgentError, Crawler};
+pub use portcullis_robots::policy::{AgentError, Crawler, Reading, WithoutFile};
 #[doc(inline)]
 pub use portcullis_robots::url::{BadUrl, Origin, robots_txt_url};
 #[doc(inline)]

@@ -215,7 +215,7 @@ fn every_cell_of_the_table() {
         // A set may keep no more of a file than a crawler reads, or all of it.
         for bytes_max in [Some(KB_500), None] {
             let config = IngestConfig { history: true, ..IngestConfig::new(dialect, bytes_max) };
-            let bytes = compiled(&ingested(&[path.clone()], &config), "{}");
+            let bytes = compiled(&ingested(std::slice::from_ref(&path), &config), "{}");
             let set = Arc::new(PolicySet::from_bytes("readings", bytes).unwrap());
             for ((without_file, of_oracle), way) in WAYS.into_iter().zip(0..) {
                 let reading = Reading { without_file, ..Reading::default() };
@@ -249,7 +249,7 @@ fn a_copy_that_is_not_known_allows_nothing() {
     let path = file.write(folder.path(), "captures.jsonl");
     for dialect in Dialect::ALL {
         let config = IngestConfig::new(dialect, Some(KB_500));
-        let bytes = compiled(&ingested(&[path.clone()], &config), "{}");
+        let bytes = compiled(&ingested(std::slice::from_ref(&path), &config), "{}");
         let set = Arc::new(PolicySet::from_bytes("readings", bytes).unwrap());
         let read = |without_file| {
             let reading = Reading { without_file, ..Reading::default() };
