@@ -15,7 +15,7 @@ use portcullis_synth::{ArchiveFormat, Corpus};
 use super::{Folder, assert_says, json, text};
 
 /// The lines of small files.
-const LINES: [&str; 17] = [
+const LINES: [&str; 18] = [
     "User-agent: *",
     "User-agent: ExampleBot",
     "Disallow: /",
@@ -31,8 +31,9 @@ const LINES: [&str; 17] = [
     "Content-Usage: /a train-ai=y",
     "Content-Usage: /*b$ train-ai=n, search=y",
     "Content-Usage: /robots.txt$ train-ai=n",
-    "Content-Signal: ai-train=yes, search=no",
-    "Content-Signal: ai-input=no",
+    "Content-Signal: ai-train=yes, search=no, use=reference",
+    "Content-Signal: ai-input=no, use=immediate",
+    "Content-Signal: /a use=full",
 ];
 
 const AGENTS: [&str; 2] = ["ExampleBot", "Unnamed"];
@@ -92,6 +93,7 @@ fn expected(file: &str, agent: &str, urls: &[Vec<u8>]) -> Value {
         "train_ai": stance(Label::TrainAi),
         "ai_use": stance(Label::AiUse),
         "search": stance(Label::Search),
+        "use": stance(Label::Use),
     })
 }
 
@@ -123,7 +125,7 @@ fn rows_agree_with_the_oracle_on_every_small_file() {
         for (name, value) in expected.as_object().unwrap() {
             assert_eq!(row[name], *value, "{name} of {agent} in\n{file}");
         }
-        seen.extend([row["access"].to_string(), row["train_ai"].to_string()]);
+        seen.extend(["access", "train_ai", "use"].map(|name| row[name].to_string()));
     }
     let mut all: Vec<String> =
         ["all", "part", "none", "mixed"].map(|it| json!(it).to_string()).into();

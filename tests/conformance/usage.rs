@@ -202,7 +202,7 @@ impl Tally {
 
     fn count(&mut self, preference: Preference) {
         self.preferences += 1;
-        self.stated += u64::from(matches!(preference, Preference::Yes | Preference::No));
+        self.stated += u64::from(preference.is_stated());
     }
 
     fn print(&self, who: &str) {

@@ -22,7 +22,7 @@ const MEMBERS_OF_RUNS: [&str; 4] = ["bytes", "invalid", "notes", "unnamed_agents
 pub fn begin(agents: usize, plan: &Plan) -> Counts {
     let mut counts = Counts::new(agents);
     counts.ask_drops();
-    counts.ask_preferences(plan.purpose.as_slice());
+    counts.ask_preferences(plan.labels());
     counts.ask_kept(plan);
     counts
 }

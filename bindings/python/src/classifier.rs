@@ -34,7 +34,7 @@ use pyo3::types::PyDict;
 use rayon::prelude::*;
 
 use crate::account::{self, PyAccount};
-use crate::arguments::{Asked, Names, label, word};
+use crate::arguments::{Asked, Names, word};
 use crate::arrow::{self, PyColumn, PyTable};
 use crate::at::At;
 use crate::fault::in_pool;
@@ -405,7 +405,7 @@ impl PyClassifier {
         threads: usize,
     ) -> PyResult<PyColumn> {
         let plan = plan(mode, purpose, unstated)?;
-        let (question, at) = self.ask(plan.purpose.as_slice(), at, before_first)?;
+        let (question, at) = self.ask(plan.labels(), at, before_first)?;
         let fields = [Field::declared("allowed", FieldKind::Flag, false)];
         let read = |answers: &mut Answers<'_>, rows: &mut Added| {
             let classes = plan.classes(answers)?;
@@ -437,7 +437,7 @@ impl PyClassifier {
         threads: usize,
     ) -> PyResult<PyAccount> {
         let plan = plan(mode, purpose, unstated)?;
-        let (question, times) = self.ask(plan.purpose.as_slice(), at, before_first)?;
+        let (question, times) = self.ask(plan.labels(), at, before_first)?;
         let at = match &times {
             At::One(time) => time.or(self.set.get().time).map(UnixSeconds::to_rfc3339),
             At::Each(_) => Some("a column".to_owned()),
@@ -502,7 +502,7 @@ fn plan(mode: &str, purpose: Option<&str>, unstated: Option<&str>) -> PyResult<P
         return Err(PyValueError::new_err(text));
     };
     let unstated = word("unstated", unstated, &[("keep", Fate::Keep), ("drop", Fate::Drop)])?;
-    let purpose = Some(label(purpose)?);
+    let purpose = Some(purpose.parse().map_err(PyValueError::new_err::<String>)?);
     Ok(Plan { purpose, unstated: Some(unstated), ..Plan::of(quantifier) })
 }
 

@@ -90,7 +90,7 @@ def test_one_file_says_what_the_command_line_says(stated, program):
 def test_one_file():
     robots = RobotsTxt(FILES["open.example"])
     found = robots.usage("CCBot", "/art/x")
-    assert found["usage"] == {"train-ai": "n", "ai-use": "?", "search": "?"}
+    assert found["usage"] == {"train-ai": "n", "ai-use": "?", "search": "?", "use": "?"}
     assert (found["usage_line"]["train-ai"], found["usage_line"]["search"]) == (4, None)
     assert found["usage_rule"]["train-ai"] == "/art/ train-ai=n"
     assert found["usage_source"]["train-ai"] == "content-usage"

@@ -91,6 +91,7 @@ pub fn run(args: CompileArgs, files: &Files) -> anyhow::Result<()> {
         policies: written.policies,
         rule_sets: written.rule_sets,
         capture_dates: written.counts.captured,
+        has_history: ingested.standings.has_history(),
         left_out: files_left_out(&ingested.inputs),
         file_notes: PolicyFacts::notes_of_files(written.file_notes),
     };

@@ -31,7 +31,8 @@ pub fn run(mut args: FilterArgs, files: &Files) -> anyhow::Result<ExitStatus> {
         unstated: args.unstated.map(|is_kept| if is_kept { Fate::Keep } else { Fate::Drop }),
     };
     let writes = !args.quiet && !args.count;
-    let mut request = Request::new(args.records, files, Vec::from_iter(plan.purpose), writes)?;
+    let mut request =
+        Request::new(args.records, files, Vec::from_iter(plan.purpose.map(|it| it.label)), writes)?;
     let aside = aside.map(|to| to.file.as_ref());
     let (output, has_folder) = (&request.output, request.folder.is_some());
     let are_rows = writes

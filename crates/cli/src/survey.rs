@@ -63,6 +63,9 @@ pub fn run(args: SurveyArgs) -> anyhow::Result<()> {
         return sitemaps(&loaded, at, run, (output, format), &summary);
     }
     run.public_suffix_list = Some(LIST);
+    if args.history {
+        run.at = Some("each of its periods".to_owned());
+    }
     let agents = questions.agents(set.dialect())?;
     let beside = beside.map(|it| it.agents(set.dialect())).transpose()?;
     let beside = beside.as_deref().and_then(<[_]>::first);

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::builder::{OsStringValueParser, PossibleValuesParser, TypedValueParser};
 use portcullis_dialect::{Label, LabelError, words};
+use portcullis_report::filter::Purpose;
 use portcullis_robots::access::UnixSeconds;
 
 use super::agents::AgentValue;
@@ -187,7 +188,12 @@ pub fn max_age(text: &str) -> Result<MaxAge, String> {
     }
 }
 
-/// Parses a label of `--usage` and `--purpose`, or its name in Content-Signal.
+/// Parses the value of `--purpose`: a label, or `use=LEVEL`.
+pub fn purpose(text: &str) -> Result<Purpose, String> {
+    text.trim().parse()
+}
+
+/// Parses a label of `--usage`, or its name in Content-Signal.
 pub fn label(text: &str) -> Result<Label, LabelError> {
     text.trim().parse()
 }

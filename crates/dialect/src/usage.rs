@@ -29,6 +29,9 @@ words! {
         AiUse = 1 => "ai-use",
         /// Search: an index that presents excerpts and links.
         Search = 2 => "search",
+        /// How much of a page may be used (`use` in Content-Signal, which alone states it): a level, not
+        /// `y` or `n`.
+        Use = 3 => "use",
     }
 }
 
@@ -36,6 +39,20 @@ impl Label {
     /// Returns the label with this name, or `None` if the vocabulary has no such label.
     pub fn by_name(name: &str) -> Option<Label> {
         Label::ALL.into_iter().find(|label| label.as_str() == name)
+    }
+
+    /// Returns the preferences that may be stated about the label, from the most to the least permissive.
+    pub const fn stated(self) -> &'static [Preference] {
+        match self {
+            Label::TrainAi | Label::AiUse | Label::Search => &[Preference::Yes, Preference::No],
+            Label::Use => &[Preference::Full, Preference::Reference, Preference::Immediate],
+        }
+    }
+
+    /// Returns all preferences about the label, in numeric order.
+    pub fn preferences(self) -> impl Iterator<Item = Preference> {
+        let is_own = move |it: &Preference| !it.is_stated() || self.stated().contains(it);
+        Preference::ALL.into_iter().filter(is_own)
     }
 }
 
@@ -72,8 +89,7 @@ impl Error for LabelError {}
 words! {
     /// The preference of a file for one use of one URL.
     ///
-    /// There is no default that permits: a label that no record states is [`Preference::Unstated`]. No
-    /// value is ever added.
+    /// There is no default that permits: a label that no record states is [`Preference::Unstated`].
     pub enum Preference {
         /// There is no preference, because access is not allowed or not known.
         NoAccess = 0 => "-",
@@ -83,17 +99,44 @@ words! {
         No = 2 => "n",
         /// The file states nothing about the use, or nothing that can be read.
         Unstated = 3 => "?",
+        /// Of [`Label::Use`]: pages may be used at once, and nothing is stored.
+        Immediate = 4 => "immediate",
+        /// Of [`Label::Use`]: an index may present excerpts and links too.
+        Reference = 5 => "reference",
+        /// Of [`Label::Use`]: pages may be used in full, for summaries and training too.
+        Full = 6 => "full",
     }
 }
 
 impl Preference {
     /// Returns the position in the order in which statements decide that are combined, because
-    /// their paths are equally long or they are of different sources: `n`, then `y`, then nothing.
-    pub fn rank(self) -> u8 {
+    /// their paths are equally long or they are of different sources: `n`, then `y`, then nothing. Of levels,
+    /// the stricter one decides.
+    pub const fn rank(self) -> u8 {
         match self {
-            Preference::No => 0,
-            Preference::Yes => 1,
-            Preference::Unstated | Preference::NoAccess => 2,
+            Preference::No | Preference::Immediate => 0,
+            Preference::Yes | Preference::Reference => 1,
+            Preference::Full => 2,
+            Preference::Unstated | Preference::NoAccess => 3,
+        }
+    }
+
+    /// Returns whether a file states it.
+    pub const fn is_stated(self) -> bool {
+        !matches!(self, Preference::Unstated | Preference::NoAccess)
+    }
+
+    /// Returns whether a use is permitted for which at least `least` has to be stated: `y`, or a level.
+    /// False unless something is stated about the same kind of label.
+    pub const fn permits(self, least: Preference) -> bool {
+        match least {
+            Preference::Yes => matches!(self, Preference::Yes),
+            Preference::Immediate => {
+                matches!(self, Preference::Immediate | Preference::Reference | Preference::Full)
+            }
+            Preference::Reference => matches!(self, Preference::Reference | Preference::Full),
+            Preference::Full => matches!(self, Preference::Full),
+            Preference::No | Preference::Unstated | Preference::NoAccess => false,
         }
     }
 }
@@ -109,6 +152,12 @@ words! {
         Unstated = 2 => "?",
         /// The preferences on some two of them differ.
         Mixed = 3 => "mixed",
+        /// Of [`Label::Use`]: on all of them, nothing may be stored.
+        Immediate = 4 => "immediate",
+        /// Of [`Label::Use`]: all of them may be in an index.
+        Reference = 5 => "reference",
+        /// Of [`Label::Use`]: all of them may be used in full.
+        Full = 6 => "full",
     }
 }
 
@@ -117,6 +166,9 @@ impl From<Preference> for Stance {
         match preference {
             Preference::Yes => Stance::Yes,
             Preference::No => Stance::No,
+            Preference::Immediate => Stance::Immediate,
+            Preference::Reference => Stance::Reference,
+            Preference::Full => Stance::Full,
             Preference::Unstated | Preference::NoAccess => Stance::Unstated,
         }
     }
@@ -146,7 +198,7 @@ impl UsageSource {
 
 /// The statement of a file about one label: these three fields, and no others in later versions.
 ///
-/// `source` and `line` are `Some` only if the preference is `y` or `n`.
+/// `source` and `line` are `Some` only if the preference is stated: `y`, `n`, or a level of `use`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Stated {
@@ -208,9 +260,12 @@ pub const USAGE_FIELDS: [FieldSpelling; 3] = [
 pub const SIGNAL_KEYS: [(&str, Label); 3] =
     [("search", Label::Search), ("ai-input", Label::AiUse), ("ai-train", Label::TrainAi)];
 
-/// The key of Content-Signal that says how much of a page may be shown, and its values. It states
-/// no preference about a [`Label`].
-pub const SIGNAL_USE: (&str, [&str; 3]) = ("use", ["immediate", "reference", "full"]);
+/// The values of the key `use` of Content-Signal, from strict to open (Cloudflare, Content Signals, July
+/// 2026).
+///
+/// † Cloudflare does not say what two values mean together: the stricter one decides.
+pub const SIGNAL_LEVELS: [Preference; 3] =
+    [Preference::Immediate, Preference::Reference, Preference::Full];
 
 /// Labels of earlier drafts, which have no meaning now.
 pub const RETIRED_LABELS: [&str; 8] =

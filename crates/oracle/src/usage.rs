@@ -65,7 +65,12 @@ impl<'t> InForce<'t> {
                     both().filter(|statement| statement.preferences[label as usize] == wanted);
                 stating.min_by_key(|statement| statement.line)
             };
-            match decides(Preference::No).or_else(|| decides(Preference::Yes)) {
+            // From strict to open.
+            let order = match label {
+                Label::Use => [Preference::Immediate, Preference::Reference, Preference::Full],
+                _ => [Preference::No, Preference::Yes, Preference::Yes],
+            };
+            match order.into_iter().find_map(decides) {
                 None => Stated::UNSTATED,
                 Some(statement) => Stated {
                     preference: statement.preferences[label as usize],
@@ -88,7 +93,10 @@ impl Statement {
         let (path, text) = path_and_rest(line.value);
         let preferences = match line.field {
             Field::ContentUsage => Label::ALL.map(|label| in_dictionary(text, label)),
-            Field::ContentSignal => Label::ALL.map(|label| in_signal(text, label)),
+            Field::ContentSignal => Label::ALL.map(|label| match label {
+                Label::Use => level_in_signal(text),
+                _ => in_signal(text, label),
+            }),
             _ => return None,
         };
         let pattern = path.map(|path| pattern::normal_form(&dialect.paths, path));
@@ -170,17 +178,33 @@ fn path_and_rest(value: &[u8]) -> (Option<&[u8]>, &[u8]) {
     (Some(path), trim(&value[path.len()..], b" \t"))
 }
 
-fn in_signal(text: &[u8], label: Label) -> Preference {
+/// Returns whether a part of a signal is this key with this word.
+fn says(text: &[u8], key: &str, word: &str) -> bool {
     let text = String::from_utf8_lossy(text).to_ascii_lowercase();
-    let key = SIGNAL_KEYS.iter().find(|(_, other)| *other == label).expect("each has a key").0;
-    let said = |word: &str| {
-        text.split(',').any(|part| {
-            part.split_once('=').is_some_and(|(left, right)| {
-                let blank = [' ', '\t'];
-                left.trim_matches(blank) == key && right.trim_matches(blank) == word
-            })
+    text.split(',').any(|part| {
+        part.split_once('=').is_some_and(|(left, right)| {
+            let blank = [' ', '\t'];
+            left.trim_matches(blank) == key && right.trim_matches(blank) == word
         })
-    };
+    })
+}
+
+/// Returns the strictest level that a signal states.
+fn level_in_signal(text: &[u8]) -> Preference {
+    if says(text, "use", "immediate") {
+        Preference::Immediate
+    } else if says(text, "use", "reference") {
+        Preference::Reference
+    } else if says(text, "use", "full") {
+        Preference::Full
+    } else {
+        Preference::Unstated
+    }
+}
+
+fn in_signal(text: &[u8], label: Label) -> Preference {
+    let key = SIGNAL_KEYS.iter().find(|(_, other)| *other == label).expect("each has a key").0;
+    let said = |word: &str| says(text, key, word);
     match (said("no"), said("yes")) {
         (true, _) => Preference::No,
         (false, true) => Preference::Yes,
@@ -190,6 +214,9 @@ fn in_signal(text: &[u8], label: Label) -> Preference {
 
 fn in_dictionary(text: &[u8], label: Label) -> Preference {
     let Some(members) = dictionary(text) else { return Preference::Unstated };
+    if label == Label::Use {
+        return Preference::Unstated;
+    }
     let last = members.iter().rfind(|(key, _)| key == label.as_str());
     match last.map(|(_, value)| value.as_str()) {
         Some("y") => Preference::Yes,

@@ -70,6 +70,8 @@ pub struct PolicyFacts {
     pub rule_sets: u64,
     /// The dates of the oldest and the newest capture, if known.
     pub capture_dates: Option<DateSpan>,
+    /// Whether the set has earlier captures too.
+    pub has_history: bool,
     /// The number of files of a folder that were left out.
     pub left_out: u64,
     /// The number of files with a note on the whole file, by note.
@@ -93,6 +95,7 @@ impl PolicyFacts {
             policies: counts.policies,
             rule_sets: counts.rule_sets,
             capture_dates: counts.captured(),
+            has_history: set.has_history(),
             left_out: 0,
             file_notes: PolicyFacts::notes_of_files(counts.file_notes),
         }
@@ -278,6 +281,8 @@ pub struct RecordFigures {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unreadable_delays: Option<u64>,
     pub unknown_hosts: TopNames,
+    /// Of them, the hosts that have a policy under the other scheme.
+    pub other_scheme: TopNames,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub invalid: Option<InvalidRecords>,
 }
@@ -358,8 +363,13 @@ impl<R> Account<R> {
             Some(facts) => writeln!(out, ", {facts}")?,
             None => writeln!(out)?,
         }
-        if let Some(at) = at {
-            writeln!(out, "decided as of {}", visible(at))?;
+        let is_newest = at.is_none() && policies.as_ref().is_some_and(|it| it.has_history);
+        match at {
+            Some(at) => writeln!(out, "decided as of {}", visible(at))?,
+            None if is_newest => {
+                writeln!(out, "decided by the newest captures; --at TIME asks as of another time")?;
+            }
+            None => {}
         }
         for AgentList { name, source, agents, .. } in agent_lists {
             writeln!(out, "agents of {}: {agents} ({})", visible(name), visible(source))?;
@@ -397,6 +407,7 @@ impl RecordFigures {
             before_first: run.at.is_some().then_some(before_first),
             unreadable_delays: counts.unreadable_delays,
             unknown_hosts: counts.unknown_hosts.top(SUMMARY_UNKNOWN_HOSTS_SHOWN),
+            other_scheme: counts.other_scheme.top(SUMMARY_UNKNOWN_HOSTS_SHOWN),
             invalid: Some(counts.invalid.clone()),
         }
     }
@@ -443,6 +454,7 @@ impl RecordFigures {
         ];
         write_lines(&urls, out)?;
         self.unknown_hosts.write_unknown_hosts(out)?;
+        self.other_scheme.write_other_scheme(out)?;
         self.invalid.as_ref().map_or(Ok(()), |invalid| invalid.write_text(out))
     }
 

@@ -66,6 +66,8 @@ pub struct Counts {
     states: [u64; PolicyState::ALL.len()],
     /// The hosts without a policy.
     pub unknown_hosts: NameCounts,
+    /// Of them, the hosts that have one under the other scheme, http or https.
+    pub(crate) other_scheme: NameCounts,
     /// The most hosts that are counted; 0 for none.
     hosts_max: usize,
     /// The records by the age of their capture, if it was judged.
@@ -92,6 +94,15 @@ pub struct Counts {
     pub(crate) dropped: Option<[u64; Cause::ALL.len()]>,
 }
 
+/// Returns https for http, and http for https.
+fn other_scheme(scheme: &[u8]) -> Option<&'static [u8]> {
+    match scheme {
+        _ if scheme.eq_ignore_ascii_case(b"http") => Some(b"https"),
+        _ if scheme.eq_ignore_ascii_case(b"https") => Some(b"http"),
+        _ => None,
+    }
+}
+
 /// The reasons that do not determine the state of the origin.
 const STATELESS: [Reason; 5] =
     [Reason::RobotsTxt, Reason::Expired, Reason::BeforeFirst, Reason::NoTime, Reason::NoAgent];
@@ -108,8 +119,10 @@ impl Counts {
     /// policy that costs about 100 ns, more than deciding it.
     pub fn clear(&mut self, agents: usize, hosts_max: usize) {
         let mut unknown_hosts = std::mem::take(&mut self.unknown_hosts);
+        let mut other_scheme = std::mem::take(&mut self.other_scheme);
         unknown_hosts.clear();
-        *self = Counts { unknown_hosts, hosts_max, ..Counts::new(agents) };
+        other_scheme.clear();
+        *self = Counts { unknown_hosts, other_scheme, hosts_max, ..Counts::new(agents) };
     }
 
     /// Counts a block. Its URLs are `urls`, and its records have `bytes` bytes. If each record has an
@@ -235,7 +248,7 @@ impl Counts {
         let counts = self.preferences.chunks_exact(self.labels.len().max(1)).nth(agent)?;
         let of_label = |(label, counts): (&Label, &[u64; Preference::ALL.len()])| {
             let count = |preference| counts[preference as usize];
-            (label.as_str(), Figures::of(Preference::ALL, Preference::as_str, count))
+            (label.as_str(), Figures::of(label.preferences(), Preference::as_str, count))
         };
         Some(Figures(self.labels.iter().zip(counts).map(of_label).collect()))
     }
@@ -285,9 +298,16 @@ impl Counts {
         if self.hosts_max == 0 {
             return Ok(());
         }
-        for OriginRecords { records, key, .. } in answers.origins(urls) {
-            if reasons[records.start] == Reason::NoPolicy {
-                self.unknown_hosts.add(key, records.len() as u64, self.hosts_max);
+        let set = answers.session().classifier().set();
+        for OriginRecords { records, scheme, key } in answers.origins(urls) {
+            if reasons[records.start] != Reason::NoPolicy {
+                continue;
+            }
+            self.unknown_hosts.add(key, records.len() as u64, self.hosts_max);
+            if let Some(other) = other_scheme(scheme)
+                && set.origin(other, key)?.is_some()
+            {
+                self.other_scheme.add(key, records.len() as u64, self.hosts_max);
             }
         }
         Ok(())
@@ -303,6 +323,7 @@ impl Counts {
         }
         add_counts(&mut self.states, &next.states);
         self.unknown_hosts.merge(&next.unknown_hosts, SUMMARY_UNKNOWN_HOSTS_MAX);
+        self.other_scheme.merge(&next.other_scheme, SUMMARY_UNKNOWN_HOSTS_MAX);
         self.ages.merge(next.ages);
         if !next.labels.is_empty() {
             self.labels.clone_from(&next.labels);

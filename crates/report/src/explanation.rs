@@ -240,6 +240,9 @@ fn write_label(label: Label, usage: &UsageExplanation, out: &mut String) {
     let meaning = match (preference, usage.statements) {
         (Preference::Yes, _) => "fine".to_owned(),
         (Preference::No, _) => "not wanted".to_owned(),
+        (Preference::Immediate, _) => "use at once, without storing anything".to_owned(),
+        (Preference::Reference, _) => "excerpts and links in an index too".to_owned(),
+        (Preference::Full, _) => "everything, in full".to_owned(),
         (_, 0) => "not stated: the file has no statement for the agent".to_owned(),
         (_, statements) if deciding.is_none() => {
             format!("not stated: none of {statements} matches")

@@ -232,6 +232,24 @@ impl TopNames {
         }
         Ok(())
     }
+
+    /// Writes how many hosts have a policy under the other scheme, unless none has.
+    pub(crate) fn write_other_scheme(&self, out: &mut impl Write) -> io::Result<()> {
+        if self.names == 0 {
+            return Ok(());
+        }
+        let more = if self.uncounted_records > 0 { " or more" } else { "" };
+        let (hosts, have) = (counted(self.names as u64, "host"), has_or_have(self.names));
+        writeln!(
+            out,
+            "of these, {hosts}{more} {have} a policy under the other scheme (http or https); to use it, \
+             compile with --join-schemes"
+        )
+    }
+}
+
+fn has_or_have(names: usize) -> &'static str {
+    if names == 1 { "has" } else { "have" }
 }
 
 /// Returns the name at `place`: the text between the end of the previous name and its own end.

@@ -8,12 +8,15 @@
 //! A record that is not kept has one [`Cause`], so the causes and the kept records add up to all records. Counting costs a second look at
 //! the decisions of a block, so it is done only for an account.
 
+use std::fmt;
+use std::str::FromStr;
+
 use portcullis_dialect::decision::{Answer, PolicyState, Reason, Verdict};
-use portcullis_dialect::usage::{Label, Preference};
+use portcullis_dialect::usage::{Label, LabelError, Preference, SIGNAL_LEVELS};
 use portcullis_dialect::words;
 use portcullis_set::Damage;
 use portcullis_set::batch::Answers;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 words! {
     /// The number of agents that must be allowed.
@@ -103,11 +106,66 @@ pub struct Plan {
     /// The destination of allowed records of origins with a page instead of a robots.txt. A page that is
     /// kept is allowed, as its dialect says.
     pub pages: Fate,
-    /// The use that must be permitted as well: the first label that is asked about.
-    pub purpose: Option<Label>,
+    /// The use that must be permitted as well. Its label is the first one that is asked about.
+    pub purpose: Option<Purpose>,
     /// What happens to a record of an allowed agent if the use for the purpose is not stated: `keep` or
     /// `drop`. `y` is always allowed then, `n` never. `None` if only access counts.
     pub unstated: Option<Fate>,
+}
+
+/// A use that must be permitted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Purpose {
+    /// The label.
+    pub label: Label,
+    /// What must be stated at least: `y`, or a level of `use`.
+    pub least: Preference,
+}
+
+impl FromStr for Purpose {
+    type Err = String;
+
+    /// Reads a label, or `use=LEVEL`.
+    fn from_str(text: &str) -> Result<Purpose, String> {
+        let (name, level) = match text.split_once('=') {
+            Some((name, level)) => (name, Some(level)),
+            None => (text, None),
+        };
+        let label: Label = name.parse().map_err(|error: LabelError| error.to_string())?;
+        let levels = || SIGNAL_LEVELS.map(|level| format!("use={level}")).join(", ");
+        let least = match (label, level) {
+            (Label::Use, Some(level)) => {
+                let known = SIGNAL_LEVELS.into_iter().find(|it| it.as_str() == level);
+                known.ok_or_else(|| format!("no level '{level}'; write {}", levels()))?
+            }
+            (Label::Use, None) => {
+                return Err(format!(
+                    "a level is missing: how much has to be allowed at least; write {}",
+                    levels()
+                ));
+            }
+            (_, Some(level)) => {
+                return Err(format!("{label} is permitted or not; leave out ={level}"));
+            }
+            (_, None) => Preference::Yes,
+        };
+        Ok(Purpose { label, least })
+    }
+}
+
+impl fmt::Display for Purpose {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.label {
+            Label::Use => write!(f, "{}={}", self.label, self.least),
+            label => write!(f, "{label}"),
+        }
+    }
+}
+
+impl Serialize for Purpose {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(self)
+    }
 }
 
 impl Plan {
@@ -122,6 +180,11 @@ impl Plan {
             purpose: None,
             unstated: None,
         }
+    }
+
+    /// Returns the labels that are asked about.
+    pub fn labels(&self) -> &[Label] {
+        self.purpose.as_ref().map_or(&[], |purpose| std::slice::from_ref(&purpose.label))
     }
 
     /// Returns the class of each record in a block. All URLs of an origin with a page are in the class of
@@ -189,9 +252,9 @@ impl Plan {
         let verdict = decisions[answer].verdict();
         match self.unstated {
             Some(unstated) if verdict == Verdict::Allow => match preferences[answer] {
-                Preference::Yes => Verdict::Allow,
                 Preference::Unstated if unstated == Fate::Keep => Verdict::Allow,
-                Preference::Unstated | Preference::No | Preference::NoAccess => Verdict::Disallow,
+                stated if self.purpose.is_some_and(|it| stated.permits(it.least)) => Verdict::Allow,
+                _ => Verdict::Disallow,
             },
             _ => verdict,
         }

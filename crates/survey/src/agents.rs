@@ -1,6 +1,6 @@
 //! Figures by agent: what files allow it, and what they state to it.
 
-use portcullis_dialect::usage::Label;
+use portcullis_dialect::usage::{Label, Preference, Stance};
 use portcullis_lint::analysis::{Reach, Relation};
 use portcullis_report::Figures;
 use portcullis_robots::policy::Crawler;
@@ -24,7 +24,45 @@ const ADDRESSED_WORDS: [&str; 3] = ["named", "by_default", "unnamed"];
 
 /// The words of [`AddressCounts::stances`]. The last two are for agents that may fetch nothing, and for
 /// searches that a limit ended.
-const STANCE_WORDS: [&str; 6] = ["y", "n", "?", "mixed", "-", "not_known"];
+const STANCE_WORDS: [&str; Stance::WORDS.len() + 2] =
+    ["y", "n", "?", "mixed", "immediate", "reference", "full", "-", "not_known"];
+
+/// Counts of stances about a label, by [`STANCE_WORDS`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct StanceCounts([u64; STANCE_WORDS.len()]);
+
+impl StanceCounts {
+    /// Returns the count of a stance.
+    pub fn of(&self, stance: Stance) -> u64 {
+        self.0[stance as usize]
+    }
+
+    /// Returns the number for agents that may fetch nothing.
+    pub fn no_access(&self) -> u64 {
+        self.0[Stance::WORDS.len()]
+    }
+
+    /// Returns the number of searches that a limit ended.
+    pub fn not_known(&self) -> u64 {
+        self.0[Stance::WORDS.len() + 1]
+    }
+
+    /// Whether something is stated.
+    pub fn has_stated(&self) -> bool {
+        Stance::ALL.into_iter().any(|stance| stance != Stance::Unstated && self.of(stance) > 0)
+    }
+
+    /// Returns the counts by word that the stances about a label may have.
+    fn by_word(&self, label: Label) -> Figures {
+        let is_own = |word: &&str| match Preference::ALL.into_iter().find(|it| it.as_str() == *word)
+        {
+            Some(stated) if stated.is_stated() => label.stated().contains(&stated),
+            _ => true,
+        };
+        let counts = STANCE_WORDS.into_iter().zip(self.0);
+        Figures(counts.filter(|(word, _)| is_own(word)).collect())
+    }
+}
 
 /// How counts change: by addition, or by its reverse.
 type Change = fn(&mut u64, u64);
@@ -73,7 +111,7 @@ pub struct AddressCounts {
     /// Of those that allow nothing, those that no file says so of: the server failed.
     pub none_failing: u64,
     /// By label, the preferences that hold on all pages.
-    pub stances: [[u64; STANCE_WORDS.len()]; Label::ALL.len()],
+    pub stances: [StanceCounts; Label::ALL.len()],
 }
 
 impl AddressCounts {
@@ -84,9 +122,9 @@ impl AddressCounts {
         if is_none && facts.by.is_failure() {
             by(&mut self.none_failing, count);
         }
-        let unknown = if is_none { 4 } else { 5 };
+        let unknown = Stance::WORDS.len() + usize::from(!is_none);
         for (counts, stance) in self.stances.iter_mut().zip(facts.stances) {
-            by(&mut counts[stance.map_or(unknown, |stance| stance as usize)], count);
+            by(&mut counts.0[stance.map_or(unknown, |stance| stance as usize)], count);
         }
     }
 
@@ -103,9 +141,9 @@ impl AddressCounts {
     }
 
     /// Returns the labels about which something is stated, with the counts of their preferences.
-    pub fn stated(&self) -> impl Iterator<Item = (Label, [u64; STANCE_WORDS.len()])> {
+    pub fn stated(&self) -> impl Iterator<Item = (Label, StanceCounts)> {
         let labels = Label::ALL.into_iter().zip(self.stances);
-        labels.filter(|(_, [y, n, _, mixed, ..])| y + n + mixed > 0)
+        labels.filter(|(_, counts)| counts.has_stated())
     }
 }
 
@@ -117,7 +155,7 @@ impl Serialize for AddressCounts {
             map.serialize_entry(word, &count)?;
         }
         map.serialize_entry("none_failing", &self.none_failing)?;
-        let stances = |label: Label| by_word(&STANCE_WORDS, &self.stances[label as usize]);
+        let stances = |label: Label| self.stances[label as usize].by_word(label);
         map.serialize_entry("preferences", &Figures::of(Label::ALL, Label::as_str, stances))?;
         map.end()
     }

@@ -88,6 +88,7 @@ mod usage;
 
 pub use agents::{
     AddressCounts, AgentFigures, REACH_WORDS, ReachCounts, ReachFigures, RelationCounts,
+    StanceCounts,
 };
 pub use audit::{Audit, DecidingRule, HostFigures, HostRow, List, Report, RuleFigures};
 pub use counting::{Findings, Worker};

@@ -20,7 +20,7 @@ use std::iter::once;
 
 use maud::{Markup, html};
 use portcullis_dialect::decision::{PolicyState, Reason, Verdict};
-use portcullis_dialect::usage::Preference;
+use portcullis_dialect::usage::{Label, Preference};
 use portcullis_lint::Diagnostic;
 use portcullis_report::page::{
     Bar, Page, Part, SHOWN, Section, bars, code, count, facts, folded, table, text,
@@ -362,7 +362,9 @@ impl<'r> View<'r> {
         let Report { account, survey, .. } = self.report;
         let mut rows: Vec<(&str, &str, [u64; 4])> = Vec::new();
         for agent in &account.records.per_agent {
-            for (label, counts) in agent.usage.iter().flat_map(|labels| &labels.0) {
+            let labels = agent.usage.iter().flat_map(|labels| &labels.0);
+            // A level of use is neither fine nor not wanted.
+            for (label, counts) in labels.filter(|(label, _)| *label != Label::Use.as_str()) {
                 rows.push((&agent.agent, label, PREFERENCES.map(|it| counts.get(it.as_str()))));
             }
         }

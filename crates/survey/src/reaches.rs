@@ -160,8 +160,8 @@ impl<'s> Reaches<'s> {
     }
 }
 
-/// The preferences that a field can give a path, and that decide.
-const DECIDING: [Preference; 2] = [Preference::No, Preference::Yes];
+/// The most preferences that a field can give a path, and that decide.
+const DECIDING_MAX: usize = 3;
 
 /// Returns what usage records state about each label on all paths that `applied`, which is of the
 /// same policy and agent, allows. `None` if it allows none, or if a limit ended the search.
@@ -204,8 +204,8 @@ fn stance(
         bytes_left = left;
         fields.push((paths, &rules.preferences[..]));
     }
-    // `n` decides, whatever the other field states.
-    if fields.is_empty() || constant == Preference::No {
+    // The strictest one decides, whatever the other field states.
+    if fields.is_empty() || constant.rank() == 0 {
         return Ok(Some(constant.into()));
     }
     let groups = applied.groups.filter(|_| applied.reach != Some(Reach::Everything));
@@ -221,7 +221,7 @@ fn stance(
         }
     };
     let language = Language::of(set.dialect().paths.escapes);
-    Ok(search(constant, &fields, access, language))
+    Ok(search((constant, label.stated()), &fields, access, language))
 }
 
 /// Returns what a field states about a label on every path; `None` if that depends on the path.
@@ -234,25 +234,25 @@ fn stated_everywhere(LabelRules { patterns, preferences, .. }: &LabelRules) -> O
     deciding.iter().all(|it| *it == rest).then_some(rest)
 }
 
-/// Two automata for each field, which *disallow* the paths to which it gives one of [`DECIDING`], then
-/// that of access.
+/// Automata for each field, which *disallow* the paths to which it gives one of the preferences that may be
+/// stated, from strict to open, then that of access.
 type Search = Product<'static, MACHINES>;
-const MACHINES: usize = UsageSource::ALL.len() * DECIDING.len() + 1;
+const MACHINES: usize = UsageSource::ALL.len() * DECIDING_MAX + 1;
 
 /// Returns the preference on all allowed paths; `None` if a limit ended the search. `constant` is what
 /// the fields state that are not among `fields`.
 fn search(
-    constant: Preference,
+    (constant, stated): (Preference, &[Preference]),
     fields: &[(RuleSetBuf, &[Preference])],
     access: Machine,
     language: &'static Language,
 ) -> Option<Stance> {
     let mut machines: [Machine; MACHINES] = std::array::from_fn(|_| Machine::new([]));
     for (number, (rules, preferences)) in fields.iter().enumerate() {
-        for (which, wanted) in DECIDING.iter().enumerate() {
+        for (which, wanted) in stated.iter().rev().enumerate() {
             let owner = |it: &Preference| Owner { allows: it != wanted, counts: false };
             let patterns = rules.as_rule_set().iter().map(|(_, pattern)| pattern);
-            machines[number * DECIDING.len() + which] =
+            machines[number * DECIDING_MAX + which] =
                 Machine::new(patterns.zip(preferences.iter().map(owner)));
         }
     }
@@ -264,13 +264,13 @@ fn search(
     let examples = examples.filter(|path| language.contains(path));
     for path in std::iter::once(b"/-".to_vec()).chain(examples) {
         let states = search.walk(&path, STANCE_POSITIONS_MAX)?;
-        if see(&search, constant, states, &mut found) == Visit::Stop {
+        if see(&search, (constant, stated), states, &mut found) == Visit::Stop {
             return Some(Stance::Mixed);
         }
     }
     let mut is_mixed = false;
     let ended = search.run(STANCE_POSITIONS_MAX, |search, _, states| {
-        let visit = see(search, constant, states, &mut found);
+        let visit = see(search, (constant, stated), states, &mut found);
         is_mixed |= visit == Visit::Stop;
         visit
     });
@@ -285,7 +285,7 @@ fn search(
 /// first, and skips what follows if no path there is allowed.
 fn see(
     search: &Search,
-    constant: Preference,
+    (constant, all): (Preference, &[Preference]),
     states: [State; MACHINES],
     found: &mut Option<Preference>,
 ) -> Visit {
@@ -294,11 +294,10 @@ fn see(
         let is_settled = search.are_settled(states)[MACHINES - 1];
         return if is_settled { Visit::Skip } else { Visit::Follow };
     }
-    let (fields, _) = fields.as_chunks();
-    let stated = fields.iter().map(|field| match field {
-        [false, _] => Preference::No,
-        [true, false] => Preference::Yes,
-        [true, true] => Preference::Unstated,
+    let (fields, _) = fields.as_chunks::<DECIDING_MAX>();
+    let stated = fields.iter().map(|field| {
+        let mut of_field = all.iter().rev().zip(field);
+        of_field.find(|(_, allows)| !**allows).map_or(Preference::Unstated, |(stated, _)| *stated)
     });
     let preference = stated.fold(constant, combined);
     if *found.get_or_insert(preference) == preference { Visit::Follow } else { Visit::Stop }

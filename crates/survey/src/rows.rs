@@ -51,7 +51,7 @@ const LISTS: [&str; 2] = ["license_values", "sitemap_values"];
 const COMPARISON: [&str; 2] = ["relation", "witness"];
 
 /// The columns in the order of the output.
-const COLUMNS: [Column; 25] = {
+const COLUMNS: [Column; 26] = {
     use FieldKind::{Double, Flag, List, Number, Text, Time, Word};
     [
         Column::new("origin", Text, |it, at, to| it.push_text(at, Some(&it.origin), to)),
@@ -117,6 +117,7 @@ const COLUMNS: [Column; 25] = {
         Column::new("by", Word(&By::WORDS), |it, at, to| {
             to.push_words(at, it.each(|of| of.by as u8));
         }),
+        Column::usage("use", |it, at, to| it.push_stances(at, Label::Use, to)),
     ]
 };
 

@@ -7,7 +7,7 @@ use std::fmt::{Display, Write as _};
 
 use portcullis_build::{InputReport, Provenance};
 use portcullis_dialect::decision::{PolicyState, Verdict};
-use portcullis_dialect::usage::{Label, Preference};
+use portcullis_dialect::usage::{Label, Preference, Stance};
 use portcullis_lint::Diagnostic;
 use portcullis_lint::analysis::{Reach, Relation};
 use portcullis_report::page::SHOWN_ON_SHEET;
@@ -235,11 +235,13 @@ pub fn audit(report: &Report, problems: &[Diagnostic]) -> String {
     let kinds = report.survey.problems.iter().filter(|_| problems.is_empty());
     text.table(&["to fix", "files"], kinds.map(|it| row(it.meaning, &[it.files])));
     let uses = report.survey.reach.iter().flat_map(|agent| {
-        Label::ALL.into_iter().zip(agent.hosts.stances).map(move |(label, [y, n, _, mixed, ..])| {
-            (y + n + mixed > 0).then(|| row(format!("{label} by {}", agent.agent), &[y, n, mixed]))
+        let stated = agent.hosts.stated().filter(|(label, _)| *label != Label::Use);
+        stated.map(move |(label, counts)| {
+            let counts = [Stance::Yes, Stance::No, Stance::Mixed].map(|it| counts.of(it));
+            row(format!("{label} by {}", agent.agent), &counts)
         })
     });
-    text.table(&["use", "y", "n", "differs by path"], uses.flatten());
+    text.table(&["use", "y", "n", "differs by path"], uses);
     text.0
 }
 
@@ -281,13 +283,22 @@ pub fn totals(agents: &[AgentFigures]) -> String {
         row(&**agent, &[total, by_rule, failing, part, all, not_known, named, by_default])
     });
     text.table(&heading, access);
-    let preferences = agents.iter().flat_map(|AgentFigures { agent, hosts, .. }| {
-        hosts.stated().map(move |(label, [y, n, unstated, mixed, _, not_known])| {
-            row(format!("{agent} {label}"), &[y, n, mixed, unstated, not_known])
+    use Stance::{Full, Immediate, Mixed, No, Reference, Unstated, Yes};
+    let stated = |is_level: bool, stances: &'static [Stance]| {
+        agents.iter().flat_map(move |AgentFigures { agent, hosts, .. }| {
+            let stated =
+                hosts.stated().filter(move |(label, _)| (*label == Label::Use) == is_level);
+            stated.map(move |(label, counts)| {
+                let known = stances.iter().map(|it| counts.of(*it));
+                let counts: Vec<u64> = known.chain([counts.not_known()]).collect();
+                row(format!("{agent} {label}"), &counts)
+            })
         })
-    });
+    };
     let heading = ["preference", "y", "n", "mixed", "not stated", "not known"];
-    text.table(&heading, preferences);
+    text.table(&heading, stated(false, &[Yes, No, Mixed, Unstated]));
+    let heading = ["at most", "immediate", "reference", "full", "mixed", "not stated", "not known"];
+    text.table(&heading, stated(true, &[Immediate, Reference, Full, Mixed, Unstated]));
     let beside = agents.iter().find_map(|it| Some(&it.relations.as_ref()?.beside));
     let relations = agents.iter().filter_map(|AgentFigures { agent, relations, .. }| {
         Some(row(&**agent, &relations.as_ref()?.hosts))

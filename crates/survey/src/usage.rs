@@ -15,9 +15,6 @@ use crate::limits::INSPECT_USAGE_LINES_MAX;
 use crate::origins::{Map, PolicyUse};
 use crate::text::Text;
 
-/// The values that a statement can give a label.
-const STATED: [Preference; 2] = [Preference::Yes, Preference::No];
-
 /// How common a statement or licence is. A policy counts once, however many origins share it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct UsageCount {
@@ -49,7 +46,7 @@ pub struct UsageFigures {
     /// By kind of record: `content-usage`, `content-signal` and `license`. A License that is no
     /// absolute URI is in none.
     pub sources: Figures<UsageCount>,
-    /// By label, then by preference: `y` or `n`.
+    /// By label, then by preference: `y` or `n`, or the level.
     pub labels: Figures<Figures<UsageCount>>,
     /// The number of distinct licences.
     pub licenses: u64,
@@ -114,8 +111,10 @@ impl UsageSums {
 
     pub fn figures(self, top: usize) -> UsageFigures {
         let count = |what| self.0.get(&what).copied().unwrap_or_default();
-        let stated =
-            |label| Figures::of(STATED, Preference::as_str, |it| count(Counted::Stated(label, it)));
+        let stated = |label: Label| {
+            let count = |it: &Preference| count(Counted::Stated(label, *it));
+            Figures::of(label.stated(), |it| it.as_str(), count)
+        };
         let all = count(Counted::All);
         let sources =
             Figures::of(&USAGE_FIELDS, |it| it.text, |it| count(Counted::Source(it.field)));
@@ -149,7 +148,7 @@ pub struct HostUsage {
     pub lines: Vec<LineNumber>,
     /// The number of further lines.
     pub lines_omitted: usize,
-    /// The values that the records give each label on some path, `y` and `n`; empty if none.
+    /// The values that the records give each label on some path, such as `y` and `n`; empty if none.
     pub stated: Figures<Vec<&'static str>>,
     /// The number of licences among the records.
     pub licenses: usize,
@@ -194,7 +193,7 @@ impl HostUsage {
         let statements = || records.iter().filter_map(|(_, statement)| statement.as_ref());
         let stated = |label: Label| {
             let is_stated = |it: &Preference| statements().any(|by| by.of_label(label) == *it);
-            STATED.into_iter().filter(is_stated).map(Preference::as_str).collect()
+            label.stated().iter().filter(|it| is_stated(it)).map(|it| it.as_str()).collect()
         };
         let listed = records.len().min(*lines_left);
         *lines_left -= listed;

@@ -36,7 +36,10 @@ _Time: TypeAlias = date | str | bytes
 _Times: TypeAlias = _Time | _ArrowArrayExport | _ArrowStreamExport | Iterable[_Time | None]
 _BeforeFirst: TypeAlias = Literal["unknown", "oldest"]
 _Path: TypeAlias = str | PathLike[str]
-_Label: TypeAlias = Literal["train-ai", "ai-use", "search"]
+_Label: TypeAlias = Literal["train-ai", "ai-use", "search", "use"]
+_Purpose: TypeAlias = Literal[
+    "train-ai", "ai-use", "search", "use=immediate", "use=reference", "use=full"
+]
 # One str has commas between the names.
 _Names: TypeAlias = str | Iterable[str]
 
@@ -106,7 +109,7 @@ class Classifier:
         at: _Times | None = None,
         before_first: _BeforeFirst = "unknown",
         mode: Literal["all", "any"] = "all",
-        purpose: _Label | None = None,
+        purpose: _Purpose | None = None,
         unstated: Literal["keep", "drop"] | None = None,
         threads: int = 1,
     ) -> Column: ...
@@ -120,7 +123,7 @@ class Classifier:
         at: _Times | None = None,
         before_first: _BeforeFirst = "unknown",
         mode: Literal["all", "any"] = "all",
-        purpose: _Label | None = None,
+        purpose: _Purpose | None = None,
         unstated: Literal["keep", "drop"] | None = None,
         threads: int = 1,
     ) -> Account: ...

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from datatrove.pipeline.writers.disk_base import DiskWriter
 
     from ._core import _BeforeFirst as BeforeFirst
-    from ._core import _Label as Label
+    from ._core import _Purpose as Purpose
     from ._core import _Names as Names
 
 __all__ = ["RobotsFilter"]
@@ -59,7 +59,7 @@ class RobotsFilter(BaseFilter):
         *,
         mode: Literal["all", "any"] = "all",
         keep_unknown: bool = False,
-        purpose: Label | None = None,
+        purpose: Purpose | None = None,
         unstated: Literal["keep", "drop"] | None = None,
         url_key: str = "url",
         host_key: str | None = None,

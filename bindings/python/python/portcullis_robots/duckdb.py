@@ -1,7 +1,7 @@
 """Functions for DuckDB's SQL: ``robots(url)`` and a condition for ``WHERE``.
 
 DuckDB calls them with the URLs of about 2,048 rows at once, and needs pyarrow for that. The newest
-rules decide.
+rules decide, or with ``at`` those of a time, if the policies have a history.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from duckdb.func import ARROW, SPECIAL
 from ._core import Classifier
 
 if TYPE_CHECKING:
-    from ._core import _Label as Label
     from ._core import _Names as Names
+    from ._core import _Purpose as Purpose
+    from ._core import _Time as Time
 
 __all__ = ["register", "register_filter"]
 
@@ -29,6 +30,7 @@ def register(
     *,
     columns: Names = "verdict",
     usage: Names = (),
+    at: Time | None = None,
 ) -> None:
     """Register a function that returns the columns of ``Classifier.classify``.
 
@@ -36,7 +38,7 @@ def register(
     """
 
     def decide(urls: Any) -> pa.Table:
-        return pa.table(classifier.classify(urls, columns=columns, usage=usage))
+        return pa.table(classifier.classify(urls, columns=columns, usage=usage, at=at))
 
     empty = con.from_arrow(decide([]))
     kinds = dict(zip(empty.columns, empty.types, strict=True))
@@ -60,13 +62,16 @@ def register_filter(
     name: str = "robots_allowed",
     *,
     mode: Literal["all", "any"] = "all",
-    purpose: Label | None = None,
+    purpose: Purpose | None = None,
     unstated: Literal["keep", "drop"] | None = None,
+    at: Time | None = None,
 ) -> None:
     """Register a function that returns whether all agents, or any agent, may fetch a URL."""
 
     def decide(urls: Any) -> pa.Array:
-        return pa.array(classifier.allowed(urls, mode=mode, purpose=purpose, unstated=unstated))
+        return pa.array(
+            classifier.allowed(urls, mode=mode, purpose=purpose, unstated=unstated, at=at)
+        )
 
     decide([])
     _create(con, name, decide, con.type("BOOLEAN"))

@@ -17,7 +17,7 @@ from ._core import Classifier
 
 if TYPE_CHECKING:
     from ._core import _BeforeFirst as BeforeFirst
-    from ._core import _Label as Label
+    from ._core import _Purpose as Purpose
     from ._core import _Names as Names
 
 __all__ = ["RobotsNamespace"]
@@ -59,7 +59,7 @@ class RobotsNamespace:
         at: At = None,
         before_first: BeforeFirst = "unknown",
         mode: Literal["all", "any"] = "all",
-        purpose: Label | None = None,
+        purpose: Purpose | None = None,
         unstated: Literal["keep", "drop"] | None = None,
         threads: int = 1,
     ) -> pl.Expr:

@@ -190,7 +190,7 @@ impl Documented {
     }
 }
 
-const fn page(url: &'static str, date: &'static str) -> Page {
+pub const fn page(url: &'static str, date: &'static str) -> Page {
     Page { url, date, grade: Grade::Documented }
 }
 
@@ -242,6 +242,12 @@ static DIFFBOT_CRAWL: Page =
     page("https://docs.diffbot.com/reference/crawl-introduction", "2026-11-28");
 static DUCKDUCKGO: Page =
     page("https://duckduckgo.com/duckduckgo-help-pages/results/duckduckbot", "2026-11-28");
+static MOJEEK: Page = page("https://www.mojeek.com/bot.html", "2026-11-29");
+static QWANT: Page = page("https://help.qwant.com/bot", "2026-11-29");
+static SLURP: Page =
+    page("http://help.yahoo.com/l/us/yahoo/search/webcrawler/slurp-02.html", "2026-11-29");
+static SLURP_DELAY: Page =
+    page("http://help.yahoo.com/l/us/yahoo/search/webcrawler/slurp-03.html", "2026-11-29");
 static SOGOU: Page = Page {
     url: "http://www.sogou.com/docs/help/webmasters.htm",
     date: "2026-11-28",
@@ -299,6 +305,9 @@ pub static DOCUMENTED: &[Documented] = &[
 
     Documented::new("Applebot+Googlebot", &APPLE),
     Documented::new("iTMS", &APPLE).not_bound(),
+    Documented::new("MojeekBot", &MOJEEK).delay(DelayUse::Ignored, &MOJEEK).dialect(OtherDialect::Named("original1994"), &MOJEEK),
+    Documented::new("Qwantbot", &QWANT).dialect(OtherDialect::Named("original1994"), &QWANT),
+    Documented::new("Slurp", &SLURP).delay(DelayUse::OwnUnit, &SLURP_DELAY),
     Documented::new("Bingbot", &BING).delay(DelayUse::OwnUnit, &BING_DELAY),
     Documented::new("AdIdxBot", &BING),
     Documented::new("Sogou", &SOGOU),

@@ -10,7 +10,7 @@ use portcullis_dialect::dialect::Dialect;
 use portcullis_robots::policy::{AgentError, Crawler};
 
 use super::class::Class;
-use super::documented::{DOCUMENTED, Documented, Grade, Page};
+use super::documented::{DOCUMENTED, Documented, Grade, Page, page};
 use super::first_token;
 use super::listed::{self, LISTED};
 use super::readings::Cell;
@@ -68,22 +68,36 @@ const LISTS: &[List] = &[
 ];
 
 /// Crawlers of search engines with an index of their own, and the day of the list. Kept by hand: a
-/// crawler is added if the engine documents its token and says that it follows robots.txt.
-const ENGINES_DATE: &str = "2026-11-23";
-const ENGINES: &[&str] = &[
-    "Applebot",
-    "Baiduspider",
-    "Bingbot",
-    "coccocbot-web",
-    "DuckDuckBot",
-    "Googlebot",
-    "MojeekBot",
-    "PetalBot",
-    "Qwantbot",
-    "SeznamBot",
-    "Slurp",
-    "YandexBot",
-    "Yeti",
+/// crawler is added if the engine documents its token and says that it follows robots.txt. The page is that
+/// of an engine that says nothing more.
+const ENGINES_DATE: &str = "2026-11-29";
+const ENGINES: &[(&str, Option<Page>)] = &[
+    ("Applebot", None),
+    ("Baiduspider", Some(page("https://www.baidu.com/search/robots_english.html", "2026-11-29"))),
+    ("Bingbot", None),
+    (
+        "coccocbot-web",
+        Some(page("https://help.coccoc.com/en/search-engine/robots-txt", "2026-11-29")),
+    ),
+    ("DuckDuckBot", None),
+    ("Googlebot", None),
+    ("MojeekBot", None),
+    ("PetalBot", Some(page("https://aspiegel.com/petalbot", "2026-11-29"))),
+    ("Qwantbot", None),
+    (
+        "SeznamBot",
+        Some(page("https://o-seznam.cz/napoveda/vyhledavani/en/crawling-control", "2026-11-29")),
+    ),
+    ("Slurp", None),
+    ("YandexBot", None),
+    (
+        "Yeti",
+        Some(Page {
+            url: "https://searchadvisor.naver.com/guide/seo-basic-robots",
+            date: "2026-11-29",
+            grade: Grade::Observed,
+        }),
+    ),
 ];
 
 /// A list of agents, found by its name.
@@ -105,7 +119,7 @@ impl List {
                 let is_in = |classes: &[Class]| class.is_none_or(|class| classes.contains(&class));
                 agents.filter(|(_, classes)| is_in(classes)).map(|(name, _)| name).collect()
             }
-            Names::Engines => ENGINES.to_vec(),
+            Names::Engines => ENGINES.iter().map(|(name, _)| *name).collect(),
             Names::Documented => DOCUMENTED.iter().map(Documented::name).collect(),
         };
         names.sort_by_cached_key(|name| name.to_ascii_lowercase());
@@ -182,7 +196,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 
 /// The names of all agents; some are repeated.
 pub fn agents() -> impl Iterator<Item = &'static str> {
-    let listed = LISTED.iter().map(|(name, _)| *name).chain(ENGINES.iter().copied());
+    let listed = LISTED.iter().map(|(name, _)| *name).chain(ENGINES.iter().map(|(name, _)| *name));
     listed.chain(DOCUMENTED.iter().map(Documented::name))
 }
 
@@ -250,6 +264,18 @@ pub fn page_of_answers(crawler: &Crawler) -> Option<String> {
 pub fn all_names() -> Vec<(&'static str, Vec<&'static str>)> {
     LISTS.iter().map(|list| (list.name, list.select())).collect()
 }
+
+/// Returns the page that a crawler has its token from, if its operator documents no more.
+pub fn page_of_token(name: &str) -> Option<Page> {
+    let engine = ENGINES.iter().find(|(engine, _)| engine.eq_ignore_ascii_case(name));
+    let of_list = Page { url: LISTED_URL, date: listed::DATE, grade: Grade::Observed };
+    let is_listed = LISTED.iter().any(|(listed, _)| listed.eq_ignore_ascii_case(name));
+    let of_engine = engine.and_then(|(_, page)| page.as_ref());
+    of_engine.map(|page| Page { ..*page }).or(is_listed.then_some(of_list))
+}
+
+/// Where the names of ai.robots.txt come from.
+const LISTED_URL: &str = "https://github.com/ai-robots-txt/ai.robots.txt";
 
 /// Whether a token controls the use of pages, and sends no requests.
 pub fn controls_use(name: &str) -> bool {

@@ -91,6 +91,9 @@ fn row(name: &'static str, lists: &[(&'static str, Vec<&'static str>)]) -> Row<'
         let grade = page.grade.as_str();
         sources.push(Source { member, url: page.url, date: page.date, grade });
     }
+    if let (None, Some(Page { url, date, grade })) = (known, lists::page_of_token(name)) {
+        sources.push(Source { member: "tokens", url, date, grade: grade.as_str() });
+    }
     Row {
         agent: name,
         lists: lists.iter().filter(|(_, names)| has(names)).map(|(list, _)| *list).collect(),
@@ -168,7 +171,7 @@ mod tests {
             let of = |member: &str| {
                 row["sources"].as_array().unwrap().iter().any(|it| it["member"] == member)
             };
-            assert!(!row["lists"].as_array().unwrap().is_empty(), "{row}");
+            assert!(!row["lists"].as_array().unwrap().is_empty() && of("tokens"), "{row}");
             for (member, none) in [
                 ("answers", serde_json::Value::Null),
                 ("crawl_delay", serde_json::Value::Null),

@@ -4,8 +4,8 @@ use std::ffi::OsString;
 
 use clap::{Args, ValueHint};
 use portcullis_captures::{CaptureFormat, FieldName};
-use portcullis_dialect::usage::Label;
 use portcullis_lint::{Code, Severity};
+use portcullis_report::filter::Purpose;
 use portcullis_robots::access::{LongOutage, UnixSeconds};
 use portcullis_rows::output::columns::Columns;
 use portcullis_set::batch::AgentKind;
@@ -151,9 +151,12 @@ pub struct FilterArgs {
     #[arg(long, value_name = "keep|drop|FILE", value_parser = values::path(RecordsTo::parse), default_value = "keep", value_hint = ValueHint::FilePath, help_heading = "Selection")]
     pub pages: RecordsTo,
 
-    /// Keep only what states y for train-ai, ai-use or search
-    #[arg(long, value_name = "LABEL", value_parser = values::label, requires = "unstated", help_heading = "Selection")]
-    pub purpose: Option<Label>,
+    /// Keep what permits train-ai, ai-use, search, or use=LEVEL
+    ///
+    /// The levels of Content-Signal are immediate, reference and full. `use=reference` keeps what states
+    /// reference or full.
+    #[arg(long, value_name = "LABEL", value_parser = values::purpose, requires = "unstated", help_heading = "Selection")]
+    pub purpose: Option<Purpose>,
 
     /// Keep or drop records whose use for the purpose is not stated
     #[arg(long, value_parser = values::one_of(&[("keep", true), ("drop", false)]), value_name = "WHAT", requires = "purpose", hide_short_help = true, help_heading = "Selection")]

@@ -79,10 +79,10 @@ pub struct RequiredArgs {
 #[derive(Args, Default)]
 #[command(next_help_heading = "Questions")]
 pub struct UsageArgs {
-    /// Add what pages may be used for, by label: train-ai, ai-use, search
+    /// Add what pages may be used for, by label: train-ai, ai-use, search, use
     ///
     /// LABELS are separated by commas. After its verdict, each agent gets a column for each label:
-    /// y, n, ? (not stated) or - (no access). JSON, and `check --explain`, have the statement that
+    /// y, n, ? (not stated) or - (no access); of use, which is a level, immediate, reference or full. JSON, and `check --explain`, have the statement that
     /// decides and the licences too. The exit status is about access alone.
     #[arg(long, value_name = "LABELS", value_delimiter = ',', value_parser = values::label)]
     pub usage: Vec<Label>,

@@ -11,7 +11,7 @@ use crate::limits::LINT_STATEMENTS_MAX;
 use crate::{Code, Map};
 use portcullis_dialect::dialect::{Field, PathRules};
 use portcullis_dialect::usage::{
-    Label, Preference, RETIRED_LABELS, SIGNAL_KEYS, SIGNAL_USE, UsageSource, VOCABULARY,
+    Label, Preference, RETIRED_LABELS, SIGNAL_KEYS, SIGNAL_LEVELS, UsageSource, VOCABULARY,
 };
 use portcullis_robots::policy::{Audience, UsageGroups, pattern_of, robot_named};
 use portcullis_robots::syntax::{RobotsTxt, Statement, UsageRecord, signals, usage_members};
@@ -96,10 +96,11 @@ fn dictionary(
 /// Checks the parts of Content-Signal.
 fn signal(findings: &mut Findings<'_, '_>, statement: &Statement<'_>) {
     for (key, value) in signals(statement.text) {
+        let levels = SIGNAL_LEVELS.map(Preference::as_str);
         let is = |known: &&str| value.eq_ignore_ascii_case(known.as_bytes());
-        let message = match key.eq_ignore_ascii_case(SIGNAL_USE.0.as_bytes()) {
-            true if SIGNAL_USE.1.iter().any(is) => continue,
-            true => format!("`use` has the values `{}`", SIGNAL_USE.1.join("`, `")),
+        let message = match key.eq_ignore_ascii_case(Label::Use.as_str().as_bytes()) {
+            true if levels.iter().any(is) => continue,
+            true => format!("`use` has the values `{}`", levels.join("`, `")),
             false if key.is_empty() => continue,
             false if member(findings, (key, Some(value)), statement.source) => continue,
             false => format!("Content-Signal does not have the label {}", quoted(key)),
@@ -167,7 +168,7 @@ fn repaired(text: &[u8]) -> Option<String> {
         .filter(|(key, value)| !(key.is_empty() && value.is_empty()))
         .map(|(key, value)| {
             let key = String::from_utf8(key.to_ascii_lowercase()).ok()?;
-            let label = Label::by_name(&key)?;
+            let label = Label::by_name(&key).filter(|label| *label != Label::Use)?;
             let preference = meant(value).filter(|_| !value.iter().any(is_blank))?;
             Some(format!("{label}={preference}"))
         })
@@ -272,8 +273,9 @@ fn conflicts(findings: &mut Findings<'_, '_>, groups: &UsageGroups<'_>, audience
         for (one, other, label) in contradictions(file, &list, &dialect.paths) {
             if reported.insert(other) {
                 let [one, other] = [one, other].map(|number| file.usage_records()[number]);
+                let kind = if label == Label::Use { "different" } else { "opposite" };
                 let message =
-                    format!("this line and another state opposite preferences about {label}");
+                    format!("this line and another state {kind} preferences about {label}");
                 findings
                     .report(Code::ConflictingPreferences, other.span, message)
                     .related(one.span, "the other line");

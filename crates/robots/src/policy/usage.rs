@@ -221,10 +221,8 @@ impl LabelRules {
 /// Returns the statement of a record with this preference.
 pub fn stated(preference: Preference, source: UsageSource, line: LineNumber) -> Stated {
     match preference {
-        Preference::Yes | Preference::No => {
-            Stated { preference, source: Some(source), line: Some(line) }
-        }
         Preference::Unstated | Preference::NoAccess => Stated::UNSTATED,
+        _ => Stated { preference, source: Some(source), line: Some(line) },
     }
 }
 
@@ -252,11 +250,11 @@ mod tests {
         let literal = rules(
             "Content-Usage: /a train-ai=n\nContent-Usage: /b search=n\nContent-Usage: search=y\n",
         );
-        let [[train, _], _, [search, _]] = Label::ALL.map(|label| literal.about(label));
+        let [[train, _], _, [search, _], _] = Label::ALL.map(|label| literal.about(label));
         assert_eq!(train.patterns, search.patterns);
         assert_eq!((train.patterns.len(), &train.records[..]), (3, &[0, 1, 2][..]));
         let starred = rules("Content-Usage: /*a train-ai=y\nContent-Usage: /a* train-ai=n\n");
-        let [[train, _], _, [search, _]] = Label::ALL.map(|label| starred.about(label));
+        let [[train, _], _, [search, _], _] = Label::ALL.map(|label| starred.about(label));
         assert_eq!((&train.records[..], &search.records[..]), (&[1, 0][..], &[0, 1][..]));
     }
 }

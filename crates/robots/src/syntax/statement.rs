@@ -7,7 +7,7 @@
 //! preferences, and a shorter rule does not decide instead. Content-Signal has no formal grammar,
 //! so unreadable parts are skipped; a part never changes the meaning of another.
 
-use portcullis_dialect::usage::{SIGNAL_KEYS, UsageSource};
+use portcullis_dialect::usage::{SIGNAL_KEYS, SIGNAL_LEVELS, UsageSource};
 use portcullis_dialect::{Label, Preference};
 use portcullis_engine::bytes::trim;
 
@@ -80,7 +80,8 @@ fn of_dictionary(text: &[u8]) -> Option<Preferences> {
     let mut preferences = NOTHING;
     for (key, value) in usage_members(text)? {
         let named = Label::ALL.into_iter().find(|label| label.as_str().as_bytes() == key);
-        if let Some(label) = named {
+        // Only Content-Signal has levels.
+        if let Some(label) = named.filter(|label| *label != Label::Use) {
             preferences[label as usize] = match value {
                 Some(b"y") => Preference::Yes,
                 Some(b"n") => Preference::No,
@@ -91,22 +92,31 @@ fn of_dictionary(text: &[u8]) -> Option<Preferences> {
     Some(preferences)
 }
 
-/// Returns the preferences of a list of `key=value`. Of equal keys `no` counts.
+/// Returns the preferences of a list of `key=value`. Of equal keys the stricter value counts.
 fn of_signal(text: &[u8]) -> Preferences {
     let mut preferences = NOTHING;
     for (key, value) in signals(text) {
-        let known = SIGNAL_KEYS.iter().find(|(name, _)| key.eq_ignore_ascii_case(name.as_bytes()));
-        let preference = match value {
-            _ if value.eq_ignore_ascii_case(b"yes") => Preference::Yes,
-            _ if value.eq_ignore_ascii_case(b"no") => Preference::No,
-            _ => continue,
-        };
-        if let Some((_, label)) = known {
-            let stated = &mut preferences[*label as usize];
+        if let Some((label, preference)) = of_pair(key, value) {
+            let stated = &mut preferences[label as usize];
             *stated = std::cmp::min_by_key(*stated, preference, |it| it.rank());
         }
     }
     preferences
+}
+
+/// Returns what a key and its value state.
+fn of_pair(key: &[u8], value: &[u8]) -> Option<(Label, Preference)> {
+    let is = |text: &[u8], word: &str| text.eq_ignore_ascii_case(word.as_bytes());
+    if is(key, Label::Use.as_str()) {
+        let level = SIGNAL_LEVELS.into_iter().find(|level| is(value, level.as_str()))?;
+        return Some((Label::Use, level));
+    }
+    let (_, label) = SIGNAL_KEYS.into_iter().find(|(name, _)| is(key, name))?;
+    match value {
+        _ if is(value, "yes") => Some((label, Preference::Yes)),
+        _ if is(value, "no") => Some((label, Preference::No)),
+        _ => None,
+    }
 }
 
 /// Returns the parts of a Content-Signal value as key and value, without blanks. The value of a
@@ -133,7 +143,8 @@ mod tests {
         let statement = Statement::of(&file.usage_records()[0]).unwrap();
         assert_eq!(file.usage_records()[0].line, LineNumber::FIRST.next());
         let path = statement.path.map(|path| String::from_utf8(path.to_vec()).unwrap());
-        let stated = statement.preferences.map(Preference::as_str).concat();
+        let [stated @ .., _] = statement.preferences.map(Preference::as_str);
+        let stated = stated.concat();
         (path, stated, statement.is_readable)
     }
 
@@ -165,6 +176,29 @@ mod tests {
             let read = read(&format!("Content-Usage: {value}"));
             assert_eq!(read, (path.map(str::to_owned), stated.to_owned(), is_readable), "{value}");
         }
+    }
+
+    #[test]
+    fn levels_of_use() {
+        let level = |line: &str| {
+            let text = format!("User-agent: *\n{line}\n");
+            let file = RobotsTxt::parse(text.as_bytes(), &RFC_9309, None);
+            Statement::of(&file.usage_records()[0]).unwrap().of_label(Label::Use)
+        };
+        for (value, expected) in [
+            ("use=reference", Preference::Reference),
+            ("search=yes,ai-train=no,use=full", Preference::Full),
+            (" USE = Immediate ", Preference::Immediate),
+            ("use=full, use=reference", Preference::Reference),
+            ("use=immediate, use=full", Preference::Immediate),
+            ("use=full, use=none", Preference::Full),
+            ("use=yes", Preference::Unstated),
+            ("reuse=full", Preference::Unstated),
+            ("/a use=full", Preference::Full),
+        ] {
+            assert_eq!(level(&format!("Content-Signal: {value}")), expected, "{value}");
+        }
+        assert_eq!(level("Content-Usage: use=full"), Preference::Unstated);
     }
 
     #[test]

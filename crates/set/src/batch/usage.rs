@@ -226,8 +226,7 @@ impl Classifier {
         memory: &UsageMemory,
     ) -> Result<Option<StatedPlace>, Damage> {
         let (policy, record) = memory.records[place];
-        let is_stated = matches!(memory.preferences[place], Preference::Yes | Preference::No);
-        if record == NONE || !is_stated {
+        if record == NONE || !memory.preferences[place].is_stated() {
             return Ok(None);
         }
         let policy = self.set.policy(PolicyNumber(policy))?;

@@ -25,21 +25,21 @@ use serde::{Serialize, Serializer};
 
 use super::{Side, push_row};
 
-/// The number of verdicts, which equals the number of preferences.
-const VALUES: usize = Verdict::ALL.len();
-const _: () = assert!(VALUES == Preference::ALL.len());
+/// The number of preferences, of which there are more than of verdicts.
+const VALUES: usize = Preference::ALL.len();
+const _: () = assert!(VALUES >= Verdict::ALL.len());
 
 /// The number of records by old and new verdict, or by old and new preference.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Turns {
     /// The JSON member with the changes.
     member: &'static str,
-    values: [&'static str; VALUES],
+    values: &'static [&'static str],
     counts: [[u64; VALUES]; VALUES],
 }
 
 impl Turns {
-    fn new(member: &'static str, values: [&'static str; VALUES]) -> Turns {
+    fn new(member: &'static str, values: &'static [&'static str]) -> Turns {
         Turns { member, values, counts: [[0; VALUES]; VALUES] }
     }
 
@@ -121,10 +121,10 @@ pub struct UrlCounts {
 impl UrlCounts {
     /// Returns counts of zero for these agents and labels.
     pub fn new(agents: &[String], labels: &[Label]) -> UrlCounts {
-        let preferences = || Turns::new("preferences", Preference::ALL.map(Preference::as_str));
+        let preferences = || Turns::new("preferences", &Preference::WORDS);
         let agent = |agent: &String| AgentChanges {
             agent: agent.clone(),
-            verdicts: Turns::new("verdicts", Verdict::ALL.map(Verdict::as_str)),
+            verdicts: Turns::new("verdicts", &Verdict::WORDS),
             usage: Figures::of(labels, |label| label.as_str(), |_| preferences()),
         };
         UrlCounts { per_agent: agents.iter().map(agent).collect(), ..UrlCounts::default() }

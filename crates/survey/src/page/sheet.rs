@@ -4,7 +4,7 @@
 
 use maud::html;
 use portcullis_dialect::decision::Verdict;
-use portcullis_dialect::usage::Label;
+use portcullis_dialect::usage::{Label, Stance};
 use portcullis_lint::Diagnostic;
 use portcullis_report::page::{
     Bar, Part, SHOWN_ON_SHEET, Section, alike, bars, code, count, folded, prose, short_code, table,
@@ -15,7 +15,7 @@ use portcullis_text::visible::cut_characters;
 
 use super::{View, agent_name, occurring, row};
 use crate::NoteFigures;
-use crate::agents::AgentFigures;
+use crate::agents::{AgentFigures, StanceCounts};
 use crate::audit::{DecidingRule, List};
 
 /// The most characters of a host in the label of a rule.
@@ -244,13 +244,16 @@ impl View<'_> {
     fn uses(self, is_site: bool) -> Option<Section> {
         let of_agent = |row: &AgentFigures| Label::ALL.into_iter().zip(row.hosts.stances);
         let mut rows = alike(self.report.survey.reach.iter().flat_map(of_agent));
-        rows.retain(|((_, [y, n, _, mixed, ..]), _)| y + n + mixed > 0);
+        // A level of use is neither fine nor not wanted.
+        rows.retain(|((label, counts), _)| counts.has_stated() && *label != Label::Use);
         if rows.is_empty() {
             return None;
         }
         rows.sort_by_key(|((label, _), _)| *label);
-        let cells = |((label, counts), positions): &((Label, [u64; 6]), Vec<usize>)| {
-            let [y, n, unstated, mixed, no_access, not_known] = *counts;
+        let cells = |((label, counts), positions): &((Label, StanceCounts), Vec<usize>)| {
+            let [y, n, unstated, mixed] =
+                [Stance::Yes, Stance::No, Stance::Unstated, Stance::Mixed].map(|it| counts.of(it));
+            let (no_access, not_known) = (counts.no_access(), counts.not_known());
             let mut cells = match is_site {
                 true => {
                     let words = [(y, "fine"), (n, "not wanted"), (mixed, "differs by path")];

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
     from .._core import _BeforeFirst as BeforeFirst
-    from .._core import _Label as Label
+    from .._core import _Purpose as Purpose
     from .._core import _Names as Names
 
 __all__ = ["classify", "compile", "counts", "filter"]
@@ -48,7 +48,7 @@ class _Plan(TypedDict):
 
     before_first: BeforeFirst
     mode: Literal["all", "any"]
-    purpose: Label | None
+    purpose: Purpose | None
     unstated: Literal["keep", "drop"] | None
 
 
@@ -262,7 +262,7 @@ def filter(
     at: str | date | None = None,
     before_first: BeforeFirst = "unknown",
     mode: Literal["all", "any"] = "all",
-    purpose: Label | None = None,
+    purpose: Purpose | None = None,
     unstated: Literal["keep", "drop"] | None = None,
     user_agents: Sequence[str] = (),
     assume_scheme: str | None = None,
