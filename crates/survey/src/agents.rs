@@ -27,7 +27,7 @@ const ADDRESSED_WORDS: [&str; 3] = ["named", "by_default", "unnamed"];
 const STANCE_WORDS: [&str; Stance::WORDS.len() + 2] =
     ["y", "n", "?", "mixed", "immediate", "reference", "full", "-", "not_known"];
 
-/// Counts of stances about a label, by [`STANCE_WORDS`].
+/// Counts of stances about a label, and of agents without one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct StanceCounts([u64; STANCE_WORDS.len()]);
 
