@@ -62,13 +62,13 @@ pub struct PointReport {
     pub asked: usize,
     /// The answers that differ from the dialect's.
     pub differing: usize,
-    /// Those of them that allow what the dialect disallows.
+    /// The differing answers that allow what the dialect disallows.
     pub opening: usize,
-    /// Those of them that disallow what the dialect allows.
+    /// The differing answers that disallow what the dialect allows.
     pub closing: usize,
     /// The questions without an answer.
     pub unanswered: usize,
-    /// Those of both that a document requires.
+    /// The differing and missing answers that a document requires.
     pub required: usize,
     /// The smallest file that shows it.
     pub example: Option<Difference>,

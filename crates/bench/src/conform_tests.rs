@@ -90,6 +90,15 @@ fn matchers_that_do_not_decide_never_pass() {
 
 #[cfg(unix)]
 #[test]
+fn a_matcher_that_answers_at_random_never_passes() {
+    let found = asked(&RFC_9309, &runner("random"));
+    assert!(found.has_fault());
+    // Of 43 questions some get another answer when they are asked again.
+    assert!(found.to_markdown().contains("without an answer"), "{}", found.to_markdown());
+}
+
+#[cfg(unix)]
+#[test]
 fn a_matcher_to_which_no_question_can_be_put_never_passes() {
     let found = asked(&RFC_9309, &runner("unput"));
     assert!(found.engines[0].points.iter().all(|it| it.asked == 0), "{}", found.to_markdown());

@@ -35,6 +35,10 @@ while read -r word number; do
         unput) again=- ;;
         short) count=$((count - 1)) ;;
         esac
+        if [ "$mode" = random ]; then
+            echo "decided 100 $(LC_ALL=C tr -dc 01 </dev/urandom | head -c "$count")"
+            continue
+        fi
         answers=$(printf "%${count}s" "" | tr ' ' "$([ "$mode" = allow ] && echo 1 || echo "${again:-0}")")
         [ "$mode" = refuse ] && answers=$(echo "$answers" | tr 0 '?')
         echo "decided $((count * 100)) $answers"
