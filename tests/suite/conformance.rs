@@ -28,8 +28,7 @@ fn answers_to_the_request_for_robots_txt_are_as_the_suite_says() {
         for name in &answer.dialects {
             let dialect = Dialect::by_name(name).unwrap();
             assert!(answer.redirects <= dialect.access.redirects_max, "{}", answer.name);
-            let body = "User-agent: *\nDisallow: /\n";
-            let robots = Robots::from_response_as(answer.status, body, dialect);
+            let robots = Robots::from_response_as(answer.status, answer.body(), dialect);
             let verdict = robots.agent("ExampleBot").decide("https://a.example/x").verdict;
             assert_eq!(verdict.as_str(), answer.verdict, "{} {name}", answer.name);
         }

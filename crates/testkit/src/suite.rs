@@ -101,13 +101,24 @@ pub struct SuiteAnswer {
     pub grade: Grade,
     /// The dialects.
     pub dialects: Vec<String>,
-    /// The status of the last answer. Its body is a robots.txt that disallows everything.
+    /// The status of the last answer.
     pub status: u16,
     /// The redirects before that answer.
     #[serde(default)]
     pub redirects: u8,
     /// The verdict on any other URL of the site.
     pub verdict: String,
+}
+
+impl SuiteAnswer {
+    /// Returns the body: a robots.txt that disallows everything, or nothing if the status is an error of the server.
+    pub fn body(&self) -> &'static str {
+        if self.status < 500 {
+            "User-agent: *\nDisallow: /\n"
+        } else {
+            "User-agent: *\nDisallow:\n"
+        }
+    }
 }
 
 /// Returns the answers of `tests/data/answers.toml`.
