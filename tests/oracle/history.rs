@@ -255,6 +255,7 @@ fn compare_archive(dialect: &'static Dialect, seed: u64) -> Tally {
         (LongOutage::NoChange, LongOutageChoice::NoChange),
         (LongOutage::Unavailable, LongOutageChoice::Unavailable),
         (LongOutage::LastGoodCopy, LongOutageChoice::LastGoodCopy),
+        (LongOutage::UnavailableAtOnce, LongOutageChoice::UnavailableAtOnce),
     ];
     let (long_outage, choice) = *random.pick(&choices);
     let archive = Archive::new(dialect, choice, &world.archived);

@@ -35,6 +35,8 @@ pub enum LongOutageChoice {
     Unavailable,
     /// The last good copy applies, if there is one.
     LastGoodCopy,
+    /// Its file counts as not found from the first failure on.
+    UnavailableAtOnce,
 }
 
 /// The policy of an origin at a time.
@@ -230,6 +232,9 @@ impl<'a> Archive<'a> {
         let rules = &self.dialect.access;
         let copy = copy.map(|file| Policy::File(&file.body));
         let (unchanged, gone) = (Policy::Outcome(outcome), Policy::Outcome(rules.not_found));
+        let is_at_once = rules.long_unreachable == LongUnreachable::OnRequest
+            && self.long_outage == LongOutageChoice::UnavailableAtOnce;
+        let is_long = is_long || is_at_once;
         if !is_long || outcome.state != PolicyState::Unreachable {
             return unchanged;
         }
@@ -238,7 +243,10 @@ impl<'a> Archive<'a> {
             (LongUnreachable::OnRequest, LongOutageChoice::LastGoodCopy) => {
                 copy.unwrap_or(unchanged)
             }
-            (LongUnreachable::OnRequest, LongOutageChoice::Unavailable) => gone,
+            (
+                LongUnreachable::OnRequest,
+                LongOutageChoice::Unavailable | LongOutageChoice::UnavailableAtOnce,
+            ) => gone,
             (LongUnreachable::OnRequest, LongOutageChoice::NoChange)
             | (LongUnreachable::Never, _) => unchanged,
         }

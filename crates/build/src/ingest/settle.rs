@@ -23,7 +23,7 @@ use portcullis_dialect::limits::LONG_UNREACHABLE_SECONDS;
 use portcullis_dialect::{Access, AccessOutcome};
 use portcullis_files::error::WriteError;
 use portcullis_robots::access::{
-    CaptureNote, DateSpan, Outage, Serving, UnixSeconds, location, serving,
+    CaptureNote, DateSpan, Outage, Serving, UnixSeconds, at_once, location, serving,
 };
 use portcullis_robots::syntax::NoteKind;
 use portcullis_set::limits::TIMELINE_SECONDS_END;
@@ -260,6 +260,9 @@ impl Resolver<'_> {
         until: Option<UnixSeconds>,
     ) -> [Option<AccessOutcome>; 2] {
         let Resolving { rules, long_outage, .. } = self.resolving;
+        if let Some(unavailable) = at_once(outcome, long_outage, rules) {
+            return [Some(unavailable), None];
+        }
         let Some(since) = since else { return [None; 2] };
         let long = since.after(LONG_UNREACHABLE_SECONDS + 1);
         let outage = Outage { first_failure: since, outcome };

@@ -397,7 +397,9 @@ pub struct CompileArgs {
     /// The effect of an outage of more than 30 days [default: no-change]
     ///
     /// no-change: the host stays unreachable, and everything is disallowed. unavailable: everything
-    /// is allowed. last-good-copy: the newest captured file applies; without one, no change. This
+    /// is allowed. last-good-copy: the newest captured file applies; without one, no change.
+    /// unavailable-at-once: everything is allowed from the first failure on, as Heritrix crawls after server
+    /// errors, against RFC 9309. This
     /// flag is for rfc9309 and draft2019, which leave the choice; google uses the last good copy,
     /// and without one allows everything.
     #[arg(long, value_name = "CHANGE", value_parser = values::named(&LongOutage::ALL, LongOutage::as_str), help_heading = "Outages", hide_short_help = true)]

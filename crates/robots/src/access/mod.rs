@@ -15,5 +15,5 @@ mod time;
 
 pub use expiry::{CachingHeaders, expiry};
 pub use note::{CaptureNote, CaptureNotes};
-pub use outage::{KnownOutage, LongOutage, Outage, Serving, serving};
+pub use outage::{KnownOutage, LongOutage, Outage, Serving, at_once, serving};
 pub use time::{DateSpan, TimeUnit, UnixSeconds, in_range, seconds_of};

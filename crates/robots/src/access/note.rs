@@ -32,8 +32,8 @@ words! {
         /// The file has been unreachable for more than 30 days, and the last good copy applies
         /// again.
         OutageLastGoodCopy = 11 => "outage-last-good-copy",
-        /// The file has been unreachable for more than 30 days and counts as unavailable:
-        /// everything is allowed, although no answer says so.
+        /// The file has been unreachable for more than 30 days, or at all if that was asked for, and counts
+        /// as unavailable: everything is allowed, although no answer says so.
         OutageUnavailable = 12 => "outage-unavailable",
         /// The record has no status; 200 is assumed, because it has a body.
         StatusAssumed = 13 => "status-assumed",

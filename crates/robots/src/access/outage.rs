@@ -17,7 +17,7 @@ pub struct Outage {
 }
 
 words! {
-    /// The caller's choice for hosts that are unreachable for more than 30 days, if the dialect
+    /// The caller's choice for hosts that are unreachable for more than 30 days, or at once, if the dialect
     /// leaves it open ([`LongUnreachable::OnRequest`]).
     #[derive(Default)]
     pub enum LongOutage {
@@ -28,6 +28,9 @@ words! {
         Unavailable = 1 => "unavailable",
         /// The last good copy applies again; without one, the file stays unreachable.
         LastGoodCopy = 2 => "last-good-copy",
+        /// The file counts as unavailable from the first failure on. No document says so; Heritrix 3 crawls
+        /// so after each answer outside 2xx (`CrawlServer.updateRobots`).
+        UnavailableAtOnce = 3 => "unavailable-at-once",
     }
 }
 
@@ -50,7 +53,9 @@ impl fmt::Display for KnownOutage {
         let copy = self.copy_captured_at.map(UnixSeconds::to_rfc3339);
         let effect = match (self.change, copy) {
             (LongOutage::NoChange, _) => return Ok(()),
-            (LongOutage::Unavailable, _) => "taken as unavailable, so everything is allowed".into(),
+            (LongOutage::Unavailable | LongOutage::UnavailableAtOnce, _) => {
+                "taken as unavailable, so everything is allowed".into()
+            }
             (LongOutage::LastGoodCopy, Some(copy)) => {
                 format!("the last good copy applies, of {copy}")
             }
@@ -97,6 +102,9 @@ pub fn serving(
     rules: &AccessRules,
 ) -> Serving {
     let unchanged = Serving::Outcome(outage.outcome);
+    if let Some(unavailable) = at_once(outage.outcome, asked, rules) {
+        return Serving::Outcome(unavailable);
+    }
     let is_long = now.since(outage.first_failure) > LONG_UNREACHABLE_SECONDS;
     if !is_long || outage.outcome.state != PolicyState::Unreachable {
         return unchanged;
@@ -108,10 +116,20 @@ pub fn serving(
         (LongUnreachable::LastGoodCopy, _, false) => unavailable,
         (LongUnreachable::OnRequest, LongOutage::LastGoodCopy, true) => Serving::LastGoodCopy,
         (LongUnreachable::OnRequest, LongOutage::Unavailable, _) => unavailable,
-        (LongUnreachable::OnRequest, LongOutage::LastGoodCopy, false)
-        | (LongUnreachable::OnRequest, LongOutage::NoChange, _)
-        | (LongUnreachable::Never, ..) => unchanged,
+        (LongUnreachable::OnRequest, ..) | (LongUnreachable::Never, ..) => unchanged,
     }
+}
+
+/// Returns what applies instead of the `outcome` of a failure from the first failure on, whatever its date;
+/// `None` if it holds for 30 days at least.
+pub fn at_once(
+    outcome: AccessOutcome,
+    asked: LongOutage,
+    rules: &AccessRules,
+) -> Option<AccessOutcome> {
+    let is_asked = asked == LongOutage::UnavailableAtOnce
+        && rules.long_unreachable == LongUnreachable::OnRequest;
+    (is_asked && outcome.state == PolicyState::Unreachable).then_some(rules.not_found)
 }
 
 #[cfg(test)]
@@ -132,7 +150,12 @@ mod tests {
         for dialect in Dialect::ALL {
             for asked in LongOutage::ALL {
                 for seconds in [0, 1, LONG_UNREACHABLE_SECONDS] {
-                    let unchanged = Serving::Outcome(dialect.access.server_error);
+                    let outcome = dialect.access.server_error;
+                    let unchanged = at_once(outcome, asked, &dialect.access).unwrap_or(outcome);
+                    let is_asked = asked == LongOutage::UnavailableAtOnce
+                        && [RFC_9309.name, DRAFT_2019.name].contains(&dialect.name);
+                    assert_eq!(unchanged != outcome, is_asked, "{}", dialect.name);
+                    let unchanged = Serving::Outcome(unchanged);
                     assert_eq!(after(seconds, dialect, asked, true), unchanged);
                     assert_eq!(after(seconds, dialect, asked, false), unchanged);
                 }
@@ -142,7 +165,7 @@ mod tests {
 
     #[test]
     fn every_cell_of_the_table_after_thirty_days() {
-        use LongOutage::{LastGoodCopy, NoChange, Unavailable};
+        use LongOutage::{LastGoodCopy, NoChange, Unavailable, UnavailableAtOnce};
         let copy = Some(Serving::LastGoodCopy);
         let gone = Some(Serving::Outcome(RFC_9309.access.not_found));
         let columns: [&[&Dialect]; 3] =
@@ -152,6 +175,8 @@ mod tests {
             (NoChange, false, [None, None, gone]),
             (Unavailable, true, [None, gone, copy]),
             (Unavailable, false, [None, gone, gone]),
+            (UnavailableAtOnce, true, [None, gone, copy]),
+            (UnavailableAtOnce, false, [None, gone, gone]),
             (LastGoodCopy, true, [None, copy, copy]),
             (LastGoodCopy, false, [None, None, gone]),
         ];

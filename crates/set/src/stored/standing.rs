@@ -24,7 +24,7 @@
 use portcullis_dialect::decision::PolicyState;
 use portcullis_dialect::{Access, AccessOutcome, AccessRules, Fetched};
 use portcullis_robots::access::{
-    CaptureNote, KnownOutage, LongOutage, Outage, Serving, UnixSeconds, serving,
+    CaptureNote, KnownOutage, LongOutage, Outage, Serving, UnixSeconds, at_once, serving,
 };
 
 use super::CaptureFacts;
@@ -182,6 +182,12 @@ impl<C: Copy + From<AccessOutcome>, L> Step<C, L> {
         let &Resolving { rules, long_outage, as_of } = resolving;
         let mut standing = self.outcome(outcome, rules);
         let View { newest, failing_since: since, .. } = &self.view;
+        if let Some(serves) = at_once(outcome, long_outage, rules) {
+            let notes = &mut standing.facts.capture_notes;
+            *notes = notes.with(CaptureNote::OutageUnavailable);
+            standing.content = serves.into();
+            return standing;
+        }
         let as_of = as_of.or(newest.facts.captured_at);
         let (&Some(since), Some(as_of), PolicyState::Unreachable) = (since, as_of, outcome.state)
         else {

@@ -75,13 +75,13 @@ fn times(captures: &[Made]) -> Vec<UnixSeconds> {
 
 #[test]
 fn a_set_answers_as_the_captures_up_to_each_time() {
-    let long_outages = [LongOutage::LastGoodCopy, LongOutage::NoChange, LongOutage::Unavailable];
+    let long_outages = LongOutage::ALL;
     let (mut followed, mut of_other_scheme, mut in_outage) = (0, 0, 0);
     for (seed, dialect) in (0..24).zip(Dialect::ALL.into_iter().cycle()) {
         let random = &mut Random::new(seed);
         let captures = random_captures(random);
         let settle = SettleConfig {
-            long_outage: long_outages[seed as usize % 3],
+            long_outage: long_outages[seed as usize % 4],
             join_schemes: random.one_in(2),
             ..SettleConfig::default()
         };

@@ -142,11 +142,11 @@ pub(super) fn said_now(set: &PolicySet) -> Vec<(Named, Said)> {
 
 #[test]
 fn a_timeline_is_what_the_captures_up_to_each_time_give() {
-    let long_outages = [LongOutage::NoChange, LongOutage::Unavailable, LongOutage::LastGoodCopy];
+    let long_outages = LongOutage::ALL;
     for (seed, dialect) in (0..60).zip(Dialect::ALL.into_iter().cycle()) {
         let random = &mut Random::new(seed);
         let inputs = random_inputs(random);
-        let long_outage = long_outages[seed as usize % 3];
+        let long_outage = long_outages[seed as usize % 4];
         let join_schemes = random.one_in(2);
         let settle = SettleConfig { long_outage, join_schemes, ..SettleConfig::default() };
         let config = IngestConfig { settle, ..config(dialect) };
