@@ -2,6 +2,7 @@
 
 use std::env;
 use std::io::{self, ErrorKind, IsTerminal};
+use std::path::Path;
 
 use anyhow::ensure;
 use clap::ColorChoice;
@@ -63,11 +64,15 @@ pub fn run(args: CheckArgs, files: &Files) -> anyhow::Result<ExitStatus> {
     let mut session = questions.session(&classifier);
     let mut checked = Checked::default();
     for url in &args.urls {
-        let UrlOrList::Url(url) = url else { continue };
-        let url = url.as_encoded_bytes();
+        let UrlOrList::Url(name) = url else { continue };
+        let url = name.as_encoded_bytes();
         let mut answers = session.decide(&[url])?;
         form.add(0, url, &mut answers, &mut checked)?;
         let is_url = answers.decisions().iter().all(|it| it.verdict() != Verdict::Invalid);
+        if !is_url && !form.is_quiet && Path::new(name).is_file() {
+            let name = name.display();
+            say(format_args!("note: {name} is a file; @{name} checks the URLs in it"));
+        }
         if is_url && !form.is_quiet && is_requested_otherwise(url) {
             let url = String::from_utf8_lossy(url);
             say(format_args!(

@@ -65,7 +65,7 @@ const TIPS: &[(&str, &str)] = &[
     ("--html", "audit -o FILE.html writes the page about a list of URLs"),
     ("--in-place", "lint --fix applies the edits, and lint --diff shows them"),
     ("--json", "--format json or jsonl prints data as JSON, --summary json the summary"),
-    ("--list", "lists are arguments: portcullis classify … FILE"),
+    ("--list", "lists are arguments: portcullis classify … FILE, or check … @FILE"),
     ("--out", "-o names the output, and --out-dir a folder of outputs"),
     ("--output-format", "--format names the output format"),
     ("--robots-txt", "--robots names a robots.txt file, or a folder of them"),
