@@ -74,7 +74,7 @@ impl Advice {
 
 /// Returns the command in an error, and the file that it writes.
 fn command_in(error: &str) -> Option<(String, String)> {
-    let tools = ["zcat ", "zstdcat ", "jq ", "iconv ", "cut ", "tr ", "awk ", "grep "];
+    let tools = ["zcat ", "zstdcat ", "jq ", "iconv ", "cut ", "tr ", "awk ", "grep ", "cat "];
     let start = tools.iter().filter_map(|tool| error.find(&format!(" {tool}"))).min()? + 1;
     let line = error[start..].lines().next().unwrap_or_default();
     if line.contains("{print > f}") {
@@ -158,9 +158,9 @@ fn rows(row: impl Fn(&str, &str) -> String) -> String {
     URLS.iter().map(|url| row(url, &host(url)) + "\n").collect()
 }
 
-fn utf16(text: &str, bytes_of: fn(u16) -> [u8; 2], mark: bool) -> Vec<u8> {
-    let mark = mark.then_some(0xfeff_u16);
-    mark.into_iter().chain(text.encode_utf16()).flat_map(bytes_of).collect()
+/// Returns a text in UTF-16 without a byte order mark.
+fn utf16(text: &str, bytes_of: fn(u16) -> [u8; 2]) -> Vec<u8> {
+    text.encode_utf16().flat_map(bytes_of).collect()
 }
 
 const TWO: &str = "allow disallow";
@@ -181,6 +181,12 @@ fn lines() {
         case("list.md", rows(|url, _| format!("- [a title]({url})")), "", TWO),
         case("list", rows(|url, _| format!("<a class=x href=\"{url}\">x y</a>")), "", TWO),
         case("list", rows(|url, _| format!("<a href='{url}'>")), "", TWO),
+        case(
+            "bookmarks.html",
+            rows(|url, _| format!("<DT><A HREF=\"{url}?a&amp;b\" ADD_DATE=\"1\">A page</A>")),
+            "",
+            TWO,
+        ),
         case("a.txt", rows(|url, _| format!("{url},NL,Utrecht")), "", TWO),
         case("a.txt", rows(|url, _| format!("{url}|A title")), "", TWO),
         case("a.txt", rows(|url, _| format!("{url};1;x")), "", TWO),
@@ -210,13 +216,7 @@ fn json() {
     let field =
         |file, bytes: String, flags, chosen| Case { chosen, ..case(file, bytes, flags, TWO) };
     for case in [
-        case("a.json", array(rows(|url, _| object(url, "url"))), "", TWO),
-        case("it's.json", array(rows(|url, _| object(url, "url"))).replace('\n', " "), "", TWO),
-        case("a.json.gz", zip(array(rows(|url, _| object(url, "url")))), "", TWO),
-        case("a.json", array(rows(|url, _| format!("\"{url}\""))), "", TWO),
-        case("a.json", array(rows(|url, _| format!("\"{url}\""))).replace('\n', ""), "", TWO),
-        case("a.txt", array(rows(|url, _| format!("\"{url}\""))), "", TWO),
-        case("a.jsonl", array(rows(|url, _| object(url, "url"))), "", TWO),
+        case("it's.json.gz", zip(array(rows(|url, _| format!("[1, \"{url}\"]")))), "", TWO),
         case("a.jsonl", rows(|url, _| format!("\"{url}\"")), "", TWO),
         case("a.json", array(rows(|url, _| format!("[1, \"{url}\"]"))), "", TWO),
         case("a.json", rows(|url, _| object(url, "url").replace('{', "{\n")), "", TWO),
@@ -281,10 +281,9 @@ fn tables() {
         case("a.csv", format!("url\n{}", rows(|_, host| host.to_owned())), "", TWO),
         case("a.csv", format!("url\n{}", rows(|_, _| "/x".to_owned())), "", "").with_host(),
         case("a.csv", "url\nGET /x HTTP/1.1\nHEAD /y HTTP/2\n", "", "").with_host(),
-        case("a.csv", utf16(&export, u16::to_le_bytes, true), "", TWO),
-        case("a.xml", utf16(&sitemap, u16::to_be_bytes, true), "", TWO),
-        case("a.csv", utf16(&export, u16::to_be_bytes, true), "", TWO),
-        case("a.tsv", utf16(&export, u16::to_le_bytes, false), "", TWO),
+        case("a.xml", utf16(&sitemap, u16::to_be_bytes), "", TWO),
+        case("a.csv", utf16(&export, u16::to_be_bytes), "", TWO),
+        case("a.tsv", utf16(&export, u16::to_le_bytes), "", TWO),
         case("a.tsv", "\"id\"\t\"url\"\n1\thttps://b.example/x\n", "", "allow")
             .choosing(&[("--url-field", "2")]),
         case("a.csv", format!("id,url,\"x\n{}", rows(|url, _| format!("1,{url},x"))), "", TWO),
@@ -321,7 +320,10 @@ fn logs() {
     let fluent = inside("message").map(|object| format!("2025-10-10 the log {object}")).join("\n");
     let pairs = "path=/x host=\"b.example\" ua=\"a; b\"\npath=/ host=b.example ua=x\n";
     let tabs = "1\t192.0.2.1\tb.example\tGET\t/x\n2\t192.0.2.1\tb.example\tGET\t/y\n";
+    let timed_tabs = "1700000000.1\t192.0.2.1\tb.example\tGET\t/x\tHTTP/1.1\t200\tBadBot/1\n\
+                      1700000000.2\t192.0.2.1\tb.example\tGET\t/private/\tHTTP/1.1\t200\tBadBot/1\n";
     for case in [
+        case("tabs.log", timed_tabs, "", "allow allow"),
         case("own.log", own, "", "allow allow").choosing(&[("--log-format", "%v|%h|%r|%>s")]),
         case("docker.json", docker, "", "").with_host(),
         case("fluent.log", fluent.clone(), "", "").with_host(),

@@ -33,7 +33,12 @@ fn an_error_lists_the_names_that_there_are() {
         ("d.csv", many.join(",") + "\n", "--url-field 31,99", "it has 30 columns, `c1`"),
         ("e.csv", many.join(",") + "\n", "--url-field q", "`c24` and 6 more; name"),
         ("f.jsonl", "{\"a\": {\"b\": 1}, \"c\": 2}\n".into(), "--url-field q", "`a.b`, `c`;"),
-        ("g.jsonl", "[\n{\"c\": 2}\n".into(), "--input-format jsonl --url-field q", "a JSON array"),
+        (
+            "g.jsonl",
+            "[\n{\"c\": 2}]\n".into(),
+            "--input-format jsonl --url-field q",
+            "of the first are `c`;",
+        ),
         ("h.jsonl", "broken\n{\"c\": 2}\n".into(), "--url-field q", "of the first are `c`;"),
         ("i.cdxj", cdxj.into(), "--time-field q", "of the first are `b.c`, `url`;"),
         ("j.cdx", " CDX N b s\nx 2 y\n".into(), "", "its letters are `N`, `b`, `s`"),

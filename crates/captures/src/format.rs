@@ -7,7 +7,7 @@ use std::path::Path;
 
 use crate::limits::FORMAT_BYTES_MAX;
 use portcullis_dialect::words;
-use portcullis_files::input::{InputError, Source, Terminator, plain_extension};
+use portcullis_files::input::{InputError, Source, plain_extension};
 use portcullis_files::kind::{FileKind, Wanted};
 
 use super::{BatchReader, FieldMap, csv, folder, json_lines, warc};
@@ -72,11 +72,11 @@ pub fn open(
         None if path.is_dir() => return Ok(Box::new(folder::open(path)?)),
         _ => {}
     }
-    let mut source = Source::open(path)?;
+    let mut source = Source::open(path)?.in_utf8();
     let format = format.map_or_else(|| look(path, &mut source), Ok)?;
     match format {
         CaptureFormat::Folder => unreachable!("a folder is no file"),
-        CaptureFormat::JsonLines => Ok(Box::new(json_lines::open(utf8(source)?, fields)?)),
+        CaptureFormat::JsonLines => Ok(Box::new(json_lines::open(utf8(source)?, fields))),
         CaptureFormat::Csv => Ok(Box::new(csv::open(utf8(source)?, fields)?)),
         CaptureFormat::Warc => Ok(Box::new(warc::open(source))),
         #[cfg(feature = "parquet")]
@@ -88,20 +88,36 @@ pub fn open(
     }
 }
 
-/// Returns `source`, unless its text is in UTF-16.
+/// Returns `source`, unless its text is in UTF-16 without a byte order mark.
 fn utf8(mut source: Source) -> Result<Source, InputError> {
     source.fill(FORMAT_BYTES_MAX);
     match source.buffer() {
-        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] | [b'{', 0, ..] | [0, b'{', ..] => {
-            Err(source.problem("UTF-16; convert it first (iconv -f UTF-16 -t UTF-8)"))
+        [b'{', 0, ..] => {
+            Err(source.problem("UTF-16; convert it first (iconv -f UTF-16LE -t UTF-8)"))
+        }
+        [0, b'{', ..] => {
+            Err(source.problem("UTF-16; convert it first (iconv -f UTF-16BE -t UTF-8)"))
         }
         _ => Ok(source),
     }
 }
 
+const UNKNOWN: &str = "unknown format; pass --input-format warc, jsonl, csv, parquet or folder";
+
+/// The problem of a text in which a body may have lines that begin another record.
+const A_SEGMENT: &str = "the text that Nutch's readseg -dump writes, in which a robots.txt can pass for that of \
+                         another host; export the segment as WARC (nutch commoncrawldump -outputDir FOLDER -segment \
+                         SEGMENTS -warc), and compile FOLDER";
+
 /// Detects the format by the first bytes of `source`, or by its name.
 fn look(path: &Path, source: &mut Source) -> Result<CaptureFormat, InputError> {
-    let first = source.peek(Terminator::LineFeed, FORMAT_BYTES_MAX)?;
+    if !source.fill(FORMAT_BYTES_MAX)
+        && source.buffer().is_empty()
+        && let Some(error) = source.take_failure()
+    {
+        return Err(error);
+    }
+    let first = source.buffer();
     let kind = FileKind::of(first);
     let by_name = CaptureFormat::from_name(path);
     let found = match kind {
@@ -114,7 +130,8 @@ fn look(path: &Path, source: &mut Source) -> Result<CaptureFormat, InputError> {
         FileKind::Empty if by_name.is_some() => by_name,
         _ => return Err(InputError::wrong_kind(source.name(), kind, Wanted::Captures)),
     };
-    let problem = "unknown format; pass --input-format warc, jsonl, csv, parquet or folder";
+    let is_segment = first.trim_ascii_start().starts_with(b"Recno:: ");
+    let problem = if is_segment { A_SEGMENT } else { UNKNOWN };
     found.ok_or_else(|| source.problem(problem))
 }
 

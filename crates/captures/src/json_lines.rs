@@ -21,8 +21,12 @@
 //! | `body_base64` | the decoded body, in base64, if it is not UTF-8 |
 //! | `truncated` | set if the body was cut: anything but `null`, `false`, 0 and an empty text |
 //!
-//! A line may also be an object of hosts, each an object of dates with the body of that day or `null`:
-//! `{"a.example": {"2024-01-01": "User-agent: *\n"}}`.
+//! A line may also be an object of hosts, each with its body, or with an object of dates that has the body of
+//! each day; `null` means that there was no answer: `{"a.example": {"2024-01-01": "User-agent: *\n"}}`.
+//!
+//! A file may instead be an array of such objects, or one object of hosts, on any number of lines. The items of
+//! the array, or the hosts, are read as lines ([`JsonItems`]): one may have
+//! [`RECORD_BYTES_MAX`](portcullis_files::limits::RECORD_BYTES_MAX) bytes.
 //!
 //! Other members are ignored, and so are empty lines and a byte order mark at the start. Only a URL
 //! or a host is required.
@@ -58,18 +62,17 @@ use super::record::Record;
 use super::schema::{CaptureField, FieldMap};
 use super::text::{RecordReader, batches};
 use super::{BatchReader, BrokenRecord, Capture, CaptureSink, ReadConfig};
-use crate::limits::FORMAT_BYTES_MAX;
-use portcullis_files::input::{ChunkConfig, Framing, InputError, Source, Terminator, TextChunks};
+use portcullis_files::input::{
+    ChunkConfig, Framing, InputError, JsonItems, Source, Stage, StageLines, Terminator, TextChunks,
+};
+use portcullis_files::limits::{CHUNK_BYTES, STAGE_READ_BYTES};
 
 /// White space around a value (RFC 8259, section 2).
 pub(super) const WHITE_SPACE: &[u8] = b" \t\r\n";
 
 /// Returns a reader of the lines in `source`, decompressed if needed, with the names in `fields`.
 ///
-/// # Errors
-///
-/// [`InputError::List`] if the file is a JSON list of objects, whose lines are not objects.
-pub fn open(mut source: Source, fields: &FieldMap) -> Result<impl BatchReader + use<>, InputError> {
+pub fn open(mut source: Source, fields: &FieldMap) -> impl BatchReader + use<> {
     let (mut paths, mut ranks) = (Vec::new(), Vec::new());
     for field in CaptureField::ALL {
         for (rank, path) in fields.candidates(field).into_iter().enumerate() {
@@ -79,16 +82,25 @@ pub fn open(mut source: Source, fields: &FieldMap) -> Result<impl BatchReader + 
     }
     let raw = [CaptureField::Headers as usize, CaptureField::Redirects as usize];
     let members = Members::new(paths, &[], &raw).expect("each field has a few names");
-    let schema = Schema { members, ranks, fields: fields.clone() };
     source.skip_mark();
-    source.fill(FORMAT_BYTES_MAX);
-    if is_list_of_objects(source.buffer()) {
-        return Err(source.problem(A_LIST));
+    source.fill(CHUNK_BYTES);
+    let first = source.buffer();
+    let (is_array, is_of_hosts) = (is_list_of_objects(first), is_object_of_hosts(first));
+    if is_array || is_of_hosts {
+        source = source.through(|stream| {
+            StageLines::new(ItemLines { items: JsonItems::new(stream), is_of_hosts })
+        });
     }
-    Ok(batches(TextChunks::new(source, ChunkConfig::default()), schema, 0))
+    let noun = match (is_array, is_of_hosts) {
+        (true, _) => "item",
+        (_, true) => "host",
+        _ => "line",
+    };
+    let schema = Schema { members, ranks, fields: fields.clone(), noun };
+    batches(TextChunks::new(source, ChunkConfig::default()), schema, 0)
 }
 
-/// The problem of a JSON list.
+/// The problem of a line that is a JSON list.
 const A_LIST: &str = "a JSON list; write one object per line, as jq -c '.[]' does";
 
 /// Whether a text begins as a list of objects, on one line or on several.
@@ -97,17 +109,82 @@ fn is_list_of_objects(text: &[u8]) -> bool {
     inside.is_some_and(|inside| inside.is_empty() || inside.starts_with(b"{"))
 }
 
+/// Whether a text begins with an object of hosts that goes on behind the first line, or behind the text.
+fn is_object_of_hosts(text: &[u8]) -> bool {
+    let first = trim(text, WHITE_SPACE).split(|&byte| byte == b'\n').next().unwrap_or_default();
+    begins_with_host(text) && serde_json::from_slice::<IgnoredAny>(first).is_err()
+}
+
+/// Whether a text begins as an object whose first name is a host, with a value that hosts have.
+fn begins_with_host(text: &[u8]) -> bool {
+    let name = || {
+        let inside = trim(text, WHITE_SPACE).strip_prefix(b"{")?;
+        let name = trim(inside, WHITE_SPACE).strip_prefix(b"\"")?;
+        let (name, rest) = name.split_at(memchr::memchr(b'"', name)?);
+        let value = trim(rest[1..].trim_ascii_start().strip_prefix(b":")?, WHITE_SPACE);
+        matches!(value, [b'{' | b'"' | b'n', ..]).then_some(str::from_utf8(name).ok()?)
+    };
+    name().is_some_and(is_host)
+}
+
+/// Whether a name can be a host, and not the path of a field, such as `answer.url`.
+fn is_host(name: &str) -> bool {
+    let is_field = |label: &str| {
+        let mut names = CaptureField::ALL.into_iter().flat_map(CaptureField::usual_names);
+        names.any(|name| label.eq_ignore_ascii_case(name))
+    };
+    let label = name.rsplit_once('.').map(|(_, label)| label);
+    !name.contains(' ') && label.is_some_and(|label| !is_field(label))
+}
+
+/// The items of an array, or the hosts of an object, as lines with an object each.
+struct ItemLines {
+    items: JsonItems,
+    is_of_hosts: bool,
+}
+
+impl Stage for ItemLines {
+    fn next_lines(&mut self, lines: &mut Vec<u8>) -> Result<(), InputError> {
+        while lines.len() < STAGE_READ_BYTES
+            && let Some(item) = self.items.next()?
+        {
+            if !self.is_of_hosts {
+                item.write_line(lines);
+                continue;
+            }
+            let (start, number) = (lines.len(), item.number + 1);
+            lines.push(b'{');
+            item.write_line(lines);
+            lines.splice(lines.len() - 1.., *b"}\n");
+            if !begins_with_host(&lines[start..]) {
+                lines.truncate(start);
+                let problem = format!(
+                    "begins as an object of hosts, but its member {number} is none; write one capture per line"
+                );
+                return Err(self.items.problem(problem));
+            }
+        }
+        Ok(())
+    }
+}
+
 /// The members to read, and the fields that they hold.
 struct Schema {
     fields: FieldMap,
     members: Members,
     /// The rank of each path among the names of its field.
     ranks: Vec<usize>,
+    /// What a line is, for messages.
+    noun: &'static str,
 }
 
 impl RecordReader for Schema {
     fn framing(&self) -> Framing {
         Framing::Byte(Terminator::LineFeed)
+    }
+
+    fn noun(&self) -> &'static str {
+        self.noun
     }
 
     fn note_first(&self, records: &[u8]) {
@@ -168,9 +245,16 @@ impl RecordReader for Schema {
     }
 }
 
-/// The files of hosts by date, `null` where there was no answer, as studies of robots.txt over time
-/// publish them.
-type History<'l> = Pairs<'l, Pairs<'l, Option<Text<'l>>>>;
+/// The files of hosts, as studies of robots.txt publish them.
+type History<'l> = Pairs<'l, Files<'l>>;
+
+/// The file of a host, or its files by date; `null` where there was no answer.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Files<'l> {
+    One(#[serde(borrow)] Option<Text<'l>>),
+    ByDate(#[serde(borrow)] Pairs<'l, Option<Text<'l>>>),
+}
 
 /// The members of an object in order, repeated ones too.
 struct Pairs<'l, V>(Vec<(Text<'l>, V)>);
@@ -209,35 +293,39 @@ impl Schema {
         sink: &mut CaptureSink<'_>,
     ) -> Option<Result<(), String>> {
         let Pairs(history): History<'_> = serde_json::from_slice(text).ok()?;
-        let is_host = |host: &Text<'_>| host.0.contains('.') && !host.0.contains(' ');
-        if history.is_empty() || !history.iter().all(|(host, _)| is_host(host)) {
+        if history.is_empty() || !history.iter().all(|(host, _)| is_host(&host.0)) {
             return None;
         }
         let (mut seen, mut captures) = (HashSet::new(), Vec::new());
-        for (host, Pairs(files)) in &history {
+        for (host, files) in &history {
+            let files: Vec<(Option<&Text<'_>>, &Option<Text<'_>>)> = match files {
+                Files::One(body) => vec![(None, body)],
+                Files::ByDate(Pairs(files)) => {
+                    files.iter().map(|(it, body)| (Some(it), body)).collect()
+                }
+            };
             for (date, body) in files {
                 let text = |text: &'_ Text<'_>| -> FieldValue<'static> {
                     FieldValue::Text(Cow::Owned(text.0.as_bytes().to_vec()))
                 };
                 let mut record = Record::default();
-                let answer = match body {
-                    Some(body) => (CaptureField::Body, text(body)),
-                    None => (CaptureField::Status, FieldValue::Null),
-                };
-                let values = [
-                    (CaptureField::Host, text(host)),
-                    (CaptureField::FetchedAt, text(date)),
-                    answer,
-                ];
-                values.into_iter().for_each(|(field, value)| record.set(field, 0, value));
+                record.set(CaptureField::Host, 0, text(host));
+                match body {
+                    Some(body) => record.set(CaptureField::Body, 0, text(body)),
+                    None => record.set(CaptureField::Status, 0, FieldValue::Null),
+                }
+                if let Some(date) = date {
+                    record.set(CaptureField::FetchedAt, 0, text(date));
+                }
+                let at = date.map_or(String::new(), |date| format!(" at {:?}", date.0));
                 match record.capture(&[], &self.fields, config) {
                     // However host and date are written. Which of the two is right is not known.
                     Ok(capture) if !seen.insert((host.0.to_lowercase(), capture.captured_at)) => {
-                        return Some(Err(format!("{}: `{}` occurs twice", host.0, date.0)));
+                        return Some(Err(format!("{}{at} occurs twice", host.0)));
                     }
                     Ok(capture) => captures.push(Ok(capture)),
                     Err(problem) => {
-                        let place = format!("the file of {} at {:?}", host.0, date.0);
+                        let place = format!("the file of {}{at}", host.0);
                         captures.push(Err(BrokenRecord::senseless(place, problem)));
                     }
                 }

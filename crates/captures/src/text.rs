@@ -20,6 +20,11 @@ pub(super) trait RecordReader: Send + Sync {
         sink: &mut CaptureSink<'_>,
     ) -> Result<(), String>;
 
+    /// Returns what a line is, for messages.
+    fn noun(&self) -> &'static str {
+        "line"
+    }
+
     /// Called with the first records of an input, before they are read.
     fn note_first(&self, _records: &[u8]) {}
 
@@ -85,7 +90,8 @@ fn read(
     while !rest.is_empty() {
         let (record, after) = rest.split_at(framing.first_end(rest).unwrap_or(rest.len()));
         if let Err(problem) = records.read(record, config, sink) {
-            let (place, kind) = (format!("line {line}"), records.kind_of_problem(record));
+            let (place, kind) =
+                (format!("{} {line}", records.noun()), records.kind_of_problem(record));
             sink(Err(BrokenRecord { place, problem, kind }));
         }
         line += lines_in(record);

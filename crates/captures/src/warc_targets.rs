@@ -8,7 +8,8 @@
 use super::fields::{block_bytes, unfold};
 use super::warc_record::{Header, begins_record, find_header};
 use crate::limits::HEADER_BLOCK_BYTES_MAX;
-use portcullis_files::input::{InputError, Source};
+use portcullis_files::input::{InputError, Source, Stage};
+use portcullis_files::limits::STAGE_READ_BYTES;
 
 /// The target URIs of a WARC file.
 pub struct Targets {
@@ -29,7 +30,7 @@ impl Targets {
     /// # Errors
     ///
     /// If the file cannot be read, ends within a record, or has none where one should begin.
-    pub fn next(&mut self, lines: &mut Vec<u8>) -> Result<bool, InputError> {
+    fn next(&mut self, lines: &mut Vec<u8>) -> Result<bool, InputError> {
         if !find_header(&mut self.stream)? {
             return Ok(false);
         }
@@ -59,5 +60,12 @@ impl Targets {
     fn failure(&mut self, problem: &str) -> InputError {
         let problem = format!("at byte {}: {problem}; fetch it again", self.stream.position());
         self.stream.take_failure().unwrap_or_else(|| self.stream.problem(problem))
+    }
+}
+
+impl Stage for Targets {
+    fn next_lines(&mut self, lines: &mut Vec<u8>) -> Result<(), InputError> {
+        while lines.len() < STAGE_READ_BYTES && self.next(lines)? {}
+        Ok(())
     }
 }

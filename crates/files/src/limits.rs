@@ -45,6 +45,11 @@ pub const CHUNK_BYTES: usize = 1024 * 1024;
 /// Source: our choice, twice the buffer of a Linux pipe.
 pub const COMPRESSED_READ_BYTES: usize = 128 * 1024;
 
+/// Bytes of lines that are made of an input in another form at once: 64 KiB.
+///
+/// Source: our choice; a stream copies them into its chunk.
+pub const STAGE_READ_BYTES: usize = 64 * 1024;
+
 /// Members of gzip in the buffer of an input whose begins are known: 65,536. Reading does not resume at later
 /// ones after damage.
 ///

@@ -15,7 +15,7 @@ use portcullis_files::kind::FileKind;
 use portcullis_robots::url::is_requested_otherwise;
 use portcullis_rows::input::{InputError, Record};
 use portcullis_rows::list::{
-    List, ListFormat, Problem, Rows, holds_more, of_row, of_text, open_quote, other_fields,
+    List, ListFormat, Problem, Rows, holds_more, of_html, of_row, of_text, open_quote, other_fields,
 };
 use portcullis_set::batch::{Answers, Session};
 use portcullis_text::figures::counted;
@@ -475,8 +475,7 @@ fn looks_like(name: &str, text: &str, assumes_scheme: bool) -> String {
             return "it looks like XML, and not like a sitemap; extract its URLs first".into();
         }
         FileKind::Html => {
-            let fix = || "it looks like HTML; extract its links first".into();
-            return of_text(name, text).unwrap_or_else(fix);
+            return of_html(name);
         }
         _ => {}
     }

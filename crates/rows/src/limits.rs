@@ -58,11 +58,6 @@ pub const SITEMAPS_NAMED_MAX: usize = 5;
 /// Source: our choice; the 50,000 URLs of the protocol have some 4 MiB.
 pub const SITEMAP_HELD_BYTES: usize = 8 * 1024 * 1024;
 
-/// Bytes of lines that are made of a sitemap or an archive at once: 64 KiB.
-///
-/// Source: our choice; a stream copies them into its chunk.
-pub const STAGE_READ_BYTES: usize = 64 * 1024;
-
 /// Bytes that a chunk may add to an output before it is written, for all agents together: 16 MiB.
 /// The rest of the chunk is processed after the write. Only the answers for one record may exceed
 /// it.

@@ -5,7 +5,9 @@ use portcullis_robots::access::{CachingHeaders, UnixSeconds};
 
 use super::{Keeper, Kept, NO_SUBJECT, fields, notes, read_all};
 use crate::json_lines::{WHITE_SPACE, open};
-use crate::{BatchReader, BrokenKind, Capture, CaptureField, Confirms, FieldMap, PayloadNames};
+use crate::{
+    BatchReader, BrokenKind, Capture, CaptureField, Confirms, FieldMap, PayloadNames, ReadConfig,
+};
 use portcullis_files::input::Source;
 use portcullis_robots::access::CaptureNote;
 use portcullis_testkit::files::zstd;
@@ -21,7 +23,7 @@ fn read(lines: impl AsRef<[u8]>) -> Keeper {
 fn read_with(lines: impl AsRef<[u8]>, names: &[&str]) -> Keeper {
     let lines = std::io::Cursor::new(lines.as_ref().to_vec());
     let source = Source::from_reader("lines", lines);
-    read_all(&mut open(source, &fields(names)).unwrap(), Some(MAX))
+    read_all(&mut open(source, &fields(names)), Some(MAX))
 }
 
 /// Returns the single capture of a line with a URL and `members`.
@@ -198,18 +200,44 @@ fn times() {
     }
 }
 
-#[test]
-fn a_list_of_objects_is_an_error() {
-    let open = |text: &'static str| {
-        let source = Source::from_reader("a.json", text.as_bytes());
-        open(source, &FieldMap::default()).err().map(|error| error.to_string())
-    };
-    for list in ["[\n{\"host\": \"a.example\"},\n{}\n]\n", "[{}]", " [ {", "[\r\n", "\u{feff}[\n"] {
-        let problem = open(list).unwrap();
-        assert!(problem.ends_with("as jq -c '.[]' does"), "{problem}");
+/// Returns the number of captures of a text, and the error that ends it.
+fn read_to_error(text: &str) -> (usize, Option<String>) {
+    let source = Source::from_reader("a.json", std::io::Cursor::new(text.to_owned()));
+    let (mut reader, mut captures) = (open(source, &FieldMap::default()), 0);
+    loop {
+        let batch = match reader.next_batch() {
+            Ok(Some(batch)) => batch,
+            Ok(None) => return (captures, None),
+            Err(error) => return (captures, Some(error.to_string())),
+        };
+        batch.read(&ReadConfig { robots_bytes_max: None }, &mut |read| {
+            captures += usize::from(read.is_ok());
+        });
     }
-    for lines in ["", "{}\n[{}]\n", "[\"u\", 404]\n"] {
-        assert_eq!(open(lines), None, "{lines}");
+}
+
+#[test]
+fn a_list_of_objects_is_read_item_by_item() {
+    let one = r#"{"host": "a.example", "status": 404}"#;
+    for (list, captures) in [
+        (format!("[{one}]"), 1),
+        (format!("[\n  {one},\n  {one}\n]\n"), 2),
+        (format!("\u{feff} [{one}] [{one}]"), 2),
+        ("[]".to_owned(), 0),
+        ("[\n{\n\"host\":\n\"a.example\",\"status\": 404}]".to_owned(), 1),
+    ] {
+        assert_eq!(read_to_error(&list), (captures, None), "{list}");
+    }
+    let found = read(format!("[{one}, {{}}]"));
+    assert_eq!((found.captures.len(), &*found.broken[0].place), (1, "item 2"));
+    for (list, problem) in [
+        (format!("[{one}"), "the JSON has no end"),
+        (format!("[{one}] {one}"), "other text follows"),
+        (format!("[{one}]]"), "other text follows"),
+    ] {
+        let (captures, error) = read_to_error(&list);
+        assert!(captures <= 1, "{list}");
+        assert!(error.as_ref().is_some_and(|it| it.contains(problem)), "{list}: {error:?}");
     }
 }
 
@@ -419,7 +447,7 @@ fn a_file_that_is_cut_short_is_an_error() {
     let stored = zstd(line.repeat(9).as_bytes());
     assert_eq!(read(&stored).captures.len(), 9);
     let short = std::io::Cursor::new(stored[..stored.len() - 1].to_vec());
-    let mut reader = open(Source::from_reader("short", short), &FieldMap::default()).unwrap();
+    let mut reader = open(Source::from_reader("short", short), &FieldMap::default());
     let error = loop {
         match reader.next_batch() {
             Ok(batch) => assert!(batch.is_some(), "the end is missing, but nobody says so"),
@@ -497,12 +525,59 @@ fn files_of_hosts_by_date() {
         r#"{"a.example": {"2024-01-01": "Disallow: /x", "20240101": ""}}"#,
         r#"{"a.example": {"2024-01-01": "Disallow: /x"}, "A.example": {"2024-01-01": ""}}"#,
         r#"{"a.example": {"2023-01-01": 7}}"#,
+        r#"{"a.example": 7}"#,
+        r#"{"a.example": "x", "A.example": ""}"#,
+        r#"{"a.example": "x", "b.example": {"today": "x"}, "status": 404}"#,
+        r#"{"answer.url": "https://a.example/robots.txt", "answer.body": "x"}"#,
         r#"{"key": {"2023-01-01": "x"}}"#,
         "{}",
     ] {
         let found = read(line);
         assert_eq!((found.captures.len(), found.broken.len()), (0, 1), "{line}");
     }
+}
+
+#[test]
+fn files_of_hosts_without_dates() {
+    let found = read(r#"{"a.example": "Disallow: /x", "b.example": null}"#);
+    let rows: Vec<_> = found
+        .captures
+        .iter()
+        .map(|kept| (&*kept.subject, kept.capture.captured_at, kept.capture.answer))
+        .collect();
+    let expected =
+        [("a.example", None, Fetched::Status(200)), ("b.example", None, Fetched::NoResponse)];
+    assert_eq!(rows, expected);
+}
+
+/// Programs write one object on several lines, which may be longer than any record.
+#[test]
+fn an_object_of_hosts_on_several_lines_is_read_host_by_host() {
+    for text in [
+        "{\n \"a.example\": {\n  \"2023-01-01\": \"Disallow: /x\",\n  \"2024-01-01\": null\n },\n \"b.example\": {}\n}\n",
+        "{\r\n\"a.example\": \"x\",\r\n\"b.example\": null\r\n}",
+        " {\"a.example\":\n\"x\", \"b.example\": \"\"}",
+    ] {
+        assert_eq!(read_to_error(text), (2, None), "{text}");
+    }
+    let long = "a".repeat(40 << 20);
+    let text = format!("{{\"a.example\": \"{long}\", \"b.example\": \"{long}\"}}");
+    assert_eq!(read_to_error(&text), (2, None));
+    for (text, captures, problem) in [
+        ("{\n\"a.example\": \"x\"\n", 0, "no end"),
+        (
+            "{\n\"a.example\": \"x\",\n\"url\": \"https://a.example/robots.txt\"\n}",
+            1,
+            "member 2 is none",
+        ),
+        ("{\n\"a.example\": {\"2023-01-01\": \"x\"},\n\"b.example\": 7\n}", 1, "member 2 is none"),
+    ] {
+        let (found, error) = read_to_error(text);
+        assert_eq!(found, captures, "{text}");
+        assert!(error.as_ref().is_some_and(|it| it.contains(problem)), "{text}: {error:?}");
+    }
+    let found = read("{\n\"a.example\": {\"today\": \"x\"}, \"b.example\": {\"2023-01-01\": 7}\n}");
+    assert_eq!((found.captures.len(), found.broken.len()), (0, 2));
 }
 
 #[test]
@@ -516,7 +591,7 @@ fn names_that_no_record_has_and_fields_with_two_names_are_noted() {
     let noted = |line: &'static str, names: &[&str]| {
         let fields = fields(names);
         let source = Source::from_reader("lines", std::io::Cursor::new(line));
-        read_all(&mut open(source, &fields).unwrap(), None);
+        read_all(&mut open(source, &fields), None);
         fields
     };
     let line = r#"{"url": "u", "status": 200, "http_status": 503, "body": "", "cut": null}"#;

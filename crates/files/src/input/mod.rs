@@ -16,22 +16,28 @@
 
 mod delimited;
 mod framing;
+mod json_items;
 mod mapping;
 mod robots;
 mod source;
+mod stage;
 mod text;
+mod utf16;
 
 use std::io;
 use std::path::Path;
 
 use crate::error::system_text;
 use crate::kind::{FileKind, Wanted, WrongKind};
+use crate::limits::ZSTD_WINDOW_LOG_MAX;
 
 pub use crate::compression::{Coding, plain_extension, without_coding};
 pub use delimited::{Field, Fields, QuoteProblem, Separator, first_row, is_column_name};
 pub use framing::{Framing, Terminator, dump_record, quoted_end};
+pub use json_items::{JsonItem, JsonItems};
 pub use robots::{fill_robots_txt, read_robots_txt};
 pub use source::{STANDARD_INPUT, Source};
+pub use stage::{Stage, StageLines};
 pub use text::{ChunkConfig, TextChunk, TextChunks};
 
 /// An input that cannot be read to its end. Each error names the input.
@@ -79,6 +85,16 @@ pub enum InputError {
         coding: Coding,
         /// The decompressor's error.
         source: io::Error,
+    },
+    /// A zstd file needs more memory than the limit.
+    #[error(
+        "{name}: its zstd window is larger than {} MiB (zstd --long); decompress it first: \
+         zstd -d --long=31 FILE",
+        1_u64 << (ZSTD_WINDOW_LOG_MAX - 20)
+    )]
+    Window {
+        /// The input.
+        name: String,
     },
     /// A file was changed while it was read.
     #[error("{name} {change} while it was read; run again when nothing writes to it")]

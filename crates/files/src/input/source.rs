@@ -19,7 +19,6 @@ use std::time::Duration;
 use portcullis_robots::syntax::BYTE_ORDER_MARK;
 
 use super::InputError;
-use super::framing::Terminator;
 use super::mapping::Mapping;
 use crate::compression::Coding;
 use crate::kind::{FileKind, Wanted};
@@ -229,10 +228,8 @@ impl Source {
     }
 
     /// Returns the input that `stage` makes of this one. It has the same name and stored bytes.
-    pub(super) fn through<R: Read + Send + 'static>(
-        self,
-        stage: impl FnOnce(Source) -> R,
-    ) -> Source {
+    #[must_use]
+    pub fn through<R: Read + Send + 'static>(self, stage: impl FnOnce(Source) -> R) -> Source {
         let (name, gauge) = (self.name.clone(), Arc::clone(&self.gauge));
         let state = State::Reading(Box::new(stage(self)));
         Source { state, gauge, ..Source::from_reader(name, io::empty()) }
@@ -314,23 +311,6 @@ impl Source {
             let is_paused = |(pause, pipe)| is_quiet(pipe, pause) && enough(source.buffer());
             !source.buffer().is_empty() && pause.zip(pipe).is_some_and(is_paused)
         })
-    }
-
-    /// Returns the first record and perhaps more, decompressed, at most `bytes_max` bytes, for
-    /// detecting the format. No byte is consumed. On a pipe, the call waits for the first record
-    /// only.
-    ///
-    /// # Errors
-    ///
-    /// As [`Source::coding`].
-    pub fn peek(&mut self, terminator: Terminator, bytes_max: usize) -> Result<&[u8], InputError> {
-        let has_record =
-            |source: &Source| memchr::memchr(terminator.byte(), source.buffer()).is_some();
-        self.fill_until(bytes_max, has_record);
-        match self.take_failure() {
-            Some(error) => Err(error),
-            None => Ok(&self.buffer()[..self.buffer().len().min(bytes_max)]),
-        }
     }
 
     /// Reads until `wanted` bytes are buffered, those that are buffered are enough, or the input ends.
@@ -531,6 +511,7 @@ impl Source {
             (Err(source), Some(coding)) if source.kind() == ErrorKind::UnexpectedEof => {
                 InputError::Truncated { name, coding }
             }
+            (Err(source), Some(_)) if is_large_window(&source) => InputError::Window { name },
             (Err(source), Some(coding)) => InputError::Damaged { name, coding, source },
         });
     }
@@ -556,6 +537,11 @@ impl Read for Source {
         self.consume(count);
         Ok(count)
     }
+}
+
+/// Returns whether a frame of zstd has a larger window than the limit. The library has no number for it.
+fn is_large_window(error: &io::Error) -> bool {
+    error.to_string().contains("requires too much memory")
 }
 
 /// Returns whether a pipe delivers nothing within `pause`, and has not ended either.

@@ -209,8 +209,18 @@ impl TextChunks {
 
     /// Puts a stage between the input and its chunks.
     pub fn through<R: Read + Send + 'static>(&mut self, stage: impl FnOnce(Source) -> R) {
-        let nothing = Source::from_reader("", io::empty());
-        self.source = std::mem::replace(&mut self.source, nothing).through(stage);
+        self.source = self.take_source().through(stage);
+    }
+
+    /// Reads UTF-16 as UTF-8, and other text as it is. Returns whether it is UTF-16.
+    pub fn read_in_utf8(&mut self) -> bool {
+        let is_utf16 = self.source.begins_as_utf16();
+        self.source = self.take_source().in_utf8();
+        is_utf16
+    }
+
+    fn take_source(&mut self) -> Source {
+        std::mem::replace(&mut self.source, Source::from_reader("", io::empty()))
     }
 
     /// Returns the error for a record that is too long.

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use portcullis_files::input::{ChunkConfig, InputError, Source, TextChunk, TextChunks};
 
+use crate::input::Terminator;
 use crate::list::parquet::{ParquetList, Part, Parts};
 use crate::list::{List, ListConfig, ListFormat, detect};
 
@@ -96,10 +97,13 @@ impl Chunks {
             return Ok(Arc::clone(list));
         }
         let config = Arc::clone(&self.lists);
+        // With NUL, bytes are as they are.
+        let is_utf16 = config.terminator == Terminator::LineFeed && self.text.read_in_utf8();
         let list =
             self.text.find_first(|name, bytes, is_whole| detect(name, bytes, is_whole, &config))?;
         let list = Arc::new(match list.format() {
             ListFormat::Parquet => self.open_parquet(list, &config)?,
+            _ if is_utf16 => list.of_utf16(),
             _ => list,
         });
         if list.is_staged {

@@ -39,6 +39,8 @@ fn piped(name: &str, tool: &str, tag: &str, extension: Option<&str>) -> String {
     match Coding::from_file_name(Path::new(name)) {
         Some(Coding::Gzip) => format!("zcat {name_in_shell} | {tool} > {out}"),
         Some(Coding::Zstd) => format!("zstdcat {name_in_shell} | {tool} > {out}"),
+        // Of programs, and not within one.
+        _ if tool.contains("' | ") => format!("cat {name_in_shell} | {tool} > {out}"),
         _ => format!("{tool} < {name_in_shell} > {out}"),
     }
 }
@@ -80,7 +82,7 @@ pub fn other_fields(name: &str) -> String {
     format!("`#Fields` names other fields than before; make a file for each: {command}")
 }
 
-/// Returns the problem of a spreadsheet, or of a text in UTF-16.
+/// Returns the problem of a spreadsheet, or of a text in UTF-16 without a byte order mark.
 pub(super) fn other_form(name: &str, first: &[u8], kind: FileKind) -> Option<String> {
     let has = |part: &[u8]| memchr::memmem::find(&first[..first.len().min(4096)], part).is_some();
     let is_office = || has(b"[Content_Types].xml") || has(b"xl/") || has(b"opendocument");
@@ -93,7 +95,6 @@ pub(super) fn other_form(name: &str, first: &[u8], kind: FileKind) -> Option<Str
     }
     let are_letters = |first: u8, second: u8| first.is_ascii_graphic() && second.is_ascii_graphic();
     let encoding = match first {
-        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => "UTF-16",
         [first, 0, second, 0, ..] if are_letters(*first, *second) => "UTF-16LE",
         [0, first, 0, second, ..] if are_letters(*first, *second) => "UTF-16BE",
         _ => return None,
@@ -111,14 +112,10 @@ pub(super) fn is_json_array(text: &[u8]) -> bool {
     inside.is_some_and(|inside| matches!(inside, [b'{' | b'[' | b'"' | b']', ..]))
 }
 
-/// Returns the problem of a JSON array.
-pub(super) fn json_array(name: &str, text: &[u8]) -> String {
-    let inside = text.trim_ascii_start().get(1..).unwrap_or_default().trim_ascii_start();
-    let command = match inside.starts_with(b"\"") {
-        true => piped(name, "jq -r '.[]'", "", Some("txt")),
-        false => piped(name, "jq -c '.[]'", "", Some("jsonl")),
-    };
-    format!("a JSON array; make a line of each item: {command}")
+/// Returns the problem of a JSON array of arrays.
+pub(super) fn json_array(name: &str) -> String {
+    let command = piped(name, "jq -r '.[] | @csv'", "", Some("csv"));
+    format!("a JSON array of rows; make CSV of it: {command}")
 }
 
 /// Returns the problem of JSON Lines of which no line is an object.
@@ -264,7 +261,8 @@ pub(super) fn unknown_log(name: &str, line: &[u8]) -> String {
     let text = String::from_utf8_lossy(line);
     let inside = log_in_field(name, line)
         .or_else(|| text.contains('{').then(|| object_behind_words(name, &text)).flatten());
-    inside.or_else(|| w3c_without_fields(&text).map(str::to_owned)).unwrap_or_else(|| {
+    let others = || w3c_without_fields(&text).map(str::to_owned).or_else(|| log_with_tabs(&text));
+    inside.or_else(others).unwrap_or_else(|| {
         let names: Vec<&str> = LogFormat::names().collect();
         format!(
             "a log whose format is not known; pass --log-format with the LogFormat or log_format line of its \
@@ -272,6 +270,25 @@ pub(super) fn unknown_log(name: &str, line: &[u8]) -> String {
             names.join(", ")
         )
     })
+}
+
+/// Returns the problem of a log whose fields TABs separate, of which one is a path and one a host. `None` if
+/// `line`, the first of them, is none.
+fn log_with_tabs(line: &str) -> Option<String> {
+    let fields: Vec<&str> = line.split('\t').map(str::trim).collect();
+    let only = |is: &dyn Fn(&str) -> bool| {
+        let mut found = (0..fields.len()).filter(|&place| is(fields[place]));
+        found.next().filter(|_| found.next().is_none())
+    };
+    let path = only(&|field| field.starts_with('/') || is_request(field))?;
+    let host = only(&|field| is_host(field.as_bytes()))?;
+    Some(format!(
+        "a log whose fields TABs separate; if field {0} has the host (`{1}`), read it with --input-format tsv \
+         --url-field {2} --host-field {0}",
+        host + 1,
+        fields[host],
+        path + 1
+    ))
 }
 
 /// Returns the problem of JSON Lines whose objects have the URL in a text that is JSON itself. `line`
@@ -418,6 +435,12 @@ pub fn of_text(name: &str, line: &str) -> Option<String> {
         let tool = r#"grep -oE 'https?://[^]<>()"'\'' ]+'"#;
         format!("it looks like text with URLs in it; extract them: {}", to_lines(name, tool))
     })
+}
+
+/// Returns what a list of HTML, such as the bookmarks of a browser, is, and what extracts the URLs of its links.
+pub fn of_html(name: &str) -> String {
+    let tool = r#"sed 's/&amp;/\&/g' | grep -oE 'https?://[^]<>()"'\'' ]+'"#;
+    format!("it looks like HTML; extract the URLs of its links: {}", to_lines(name, tool))
 }
 
 /// Returns the quotes around a line that is otherwise a URL or a host, as a shell reads them.

@@ -14,6 +14,7 @@ use super::layout::Layout;
 use super::log::{self, LogLine, Reads};
 use super::look::{LINES, Look};
 use super::place::{TableColumn, URL_NAMES, could_be_url};
+use super::stage::FirstItems;
 use super::w3c::{self, W3cLine};
 use super::{FieldPath, List, ListConfig, ListFormat, Place, advice, crawl, layouts, stage, table};
 use crate::input::{Framing, InputError, Terminator};
@@ -68,11 +69,28 @@ pub(crate) fn detect(
             format => format,
         },
     };
-    let found = Look { name, first, text, is_whole, format, config }.list();
     let wrong = |problem| InputError::list(name, problem);
+    let is_array = format == ListFormat::JsonLines && advice::is_json_array(text);
+    if is_array && text.trim_ascii_start()[1..].trim_ascii_start().starts_with(b"[") {
+        return Err(wrong(advice::json_array(name)));
+    }
+    let items = match is_array {
+        true => match FirstItems::find(name, text, is_whole)? {
+            None => return Ok(None),
+            items => items,
+        },
+        false => None,
+    };
+    let (first, text, format) =
+        items.as_ref().map_or((first, text, format), |it| (&it.lines, &it.lines, it.format));
+    let found = Look { name, first, text, is_whole, format, config }.list();
     let Some(list) = found.map_err(wrong)? else { return Ok(None) };
     list.check_units(first, is_whole).map_err(wrong)?;
+    let list = List { is_staged: list.is_staged || is_array, ..list };
     let note = match (config.format, list.note) {
+        (_, how) if is_array => {
+            Some(["a JSON array"].into_iter().chain(how.as_deref()).collect::<Vec<_>>().join(", "))
+        }
         (_, Some(how)) => Some(format!("{}, {how}", format.describe())),
         (Some(_), None) => None,
         _ if config.log_format.is_some() => None,
@@ -369,9 +387,6 @@ impl Look<'_> {
     }
 
     fn json(&self) -> Result<Option<List>, String> {
-        if advice::is_json_array(self.text) {
-            return Err(advice::json_array(self.name, self.text));
-        }
         if self.lines().is_none() {
             return Ok(None);
         }

@@ -169,9 +169,9 @@ fn some_host(host: &[u8]) -> Option<&[u8]> {
     Some(host.trim_ascii()).filter(|host| !is_none(host))
 }
 
-/// Whether a value of a log stands for none.
+/// Whether a value stands for none: `-` in logs, `\N` in tables of databases (ClickHouse, MySQL, PostgreSQL).
 fn is_none(value: &[u8]) -> bool {
-    matches!(value.trim_ascii(), b"" | b"-")
+    matches!(value.trim_ascii(), b"" | b"-" | b"\\N")
 }
 
 /// Returns the scheme with `://` that a value means: http or https in any case, with or without `:` or `://`;

@@ -8,7 +8,7 @@
 //! | format | a record | its URL | its time |
 //! |---|---|---|---|
 //! | `lines` | a line, or a text that ends with NUL | the record | |
-//! | `jsonl` | a line with a JSON object | a member: `url`, `page.url` | a member |
+//! | `jsonl` | a line with a JSON object, or an item of an array | a member: `url`, `page.url` | a member |
 //! | `csv` | a row, RFC 4180: quoted fields may hold line ends | a column | a column |
 //! | `tsv` | a line; a quote is text | a column | a column |
 //! | `cdxj` | a line: key, timestamp, JSON object | the member `url` | the timestamp, or a member |
@@ -87,7 +87,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::input::{Framing, Records, Source, Terminator};
 use crate::limits::RECORDS_LOOKED_AT_MAX;
 use crate::sitemap::Sitemap;
-pub use advice::{holds_more, of_row, of_text, open_quote, other_fields};
+pub use advice::{holds_more, of_html, of_row, of_text, open_quote, other_fields};
 pub(crate) use detect::detect;
 use host::Hosts;
 pub use host::{given_host, joined_url};
@@ -100,11 +100,11 @@ use place::Value;
 pub use portcullis_captures::json_path::FieldPath;
 use portcullis_captures::warc::Targets;
 use portcullis_dialect::words;
-use portcullis_files::input::{Separator, plain_extension};
+use portcullis_files::input::{Separator, StageLines, plain_extension};
 use portcullis_robots::access::TimeUnit;
 use portcullis_text::figures::counted;
 pub use rows::Rows;
-use stage::{Damages, StageLines};
+use stage::{Damages, ItemLines};
 pub(crate) use values::BlockBuffer;
 pub use values::{Arena, Block};
 
@@ -390,6 +390,12 @@ impl List {
         List { columns, note, rival, tally, left_query, file: Some(Arc::clone(rows)), ..self }
     }
 
+    /// Returns the same list, whose text was in UTF-16.
+    pub(crate) fn of_utf16(self) -> List {
+        let how = self.note.unwrap_or_else(|| self.format.describe().to_owned());
+        List { note: Some(format!("{how}; UTF-16, read and written as UTF-8")), ..self }
+    }
+
     /// Returns the file, or `None` if the list is not a column of Parquet.
     pub fn file(&self) -> Option<&Arc<ParquetList>> {
         self.file.as_ref()
@@ -455,7 +461,7 @@ impl List {
                 Box::new(StageLines::new(Sitemap::new(stream, tolerated)))
             }
             ListFormat::Warc => Box::new(StageLines::new(Targets::new(stream))),
-            _ => Box::new(StageLines::new(stage::JsonItems(Some(stream)))),
+            format => Box::new(StageLines::new(ItemLines::new(stream, format))),
         }
     }
 
@@ -607,6 +613,9 @@ impl List {
             ListFormat::Csv | ListFormat::Tsv => format!("row {}", record + rows_before + 1),
             ListFormat::NutchDump | ListFormat::Parquet => format!("record {}", record + 1),
             ListFormat::Sitemap | ListFormat::Warc => format!("URL {}", record + 1),
+            ListFormat::Lines | ListFormat::JsonLines if self.is_staged => {
+                format!("item {}", record + 1)
+            }
             _ => {
                 let lines = memchr::memchr_iter(b'\n', &self.head).count() as u64;
                 let noun = match self.framing {

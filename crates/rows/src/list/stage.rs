@@ -1,35 +1,23 @@
-//! Stages like decompression, which make lines of an input in another form.
+//! Inputs in another form, of which a stage makes lines.
 //!
-//! A [`Stage`] appends lines, and [`StageLines`] delivers them as a stream. What follows in
-//! [`input`](crate::input) and [`list`](super) is as for other lines. Sitemaps have one of their own.
+//! **WARC, WAT and WET** become the target URIs of their captures ([`Targets`]), and sitemaps their
+//! URLs ([`Sitemap`]).
 //!
-//! **WARC, WAT and WET** become the target URIs of their captures ([`Targets`]).
+//! **Arrays of JSON** become their items ([`ItemLines`]): objects as JSON Lines, texts as plain lines, and
+//! rows as those of a CDX server. Several may follow each other, as the pages of an answer do.
 //!
-//! **An array of JSON** becomes its items, in which line ends become blanks. It may be as long as a
-//! record ([`RECORD_BYTES_MAX`]).
+//! [`Targets`]: portcullis_captures::warc::Targets
+//! [`Sitemap`]: crate::sitemap::Sitemap
 
-use std::io::{self, Read};
-use std::mem;
 use std::sync::{Arc, Mutex};
+use std::{io, mem};
 
 use memchr::memmem;
-use serde_json::value::RawValue;
 
-use super::advice;
+use super::ListFormat;
 use crate::input::{InputError, Source};
-use crate::limits::STAGE_READ_BYTES;
-use portcullis_captures::warc::Targets;
-use portcullis_files::limits::RECORD_BYTES_MAX;
-
-/// A source of lines.
-pub(crate) trait Stage: Send + 'static {
-    /// Appends the next whole lines to `lines`. There are none at the end.
-    ///
-    /// # Errors
-    ///
-    /// If the input cannot be read, or is damaged. The lines before the damage are appended.
-    fn next_lines(&mut self, lines: &mut Vec<u8>) -> Result<(), InputError>;
-}
+use portcullis_files::input::{JsonItems, Stage};
+use portcullis_files::limits::STAGE_READ_BYTES;
 
 /// The damage of an input that was tolerated, told by the thread that reads it.
 #[derive(Clone, Debug, Default)]
@@ -42,42 +30,6 @@ impl Damages {
 
     pub(super) fn take(&self) -> Vec<String> {
         mem::take(&mut self.0.lock().expect("no thread panics with it"))
-    }
-}
-
-/// The lines of a stage as a stream.
-pub(crate) struct StageLines<S> {
-    stage: S,
-    lines: Vec<u8>,
-    /// The number of delivered bytes of the lines.
-    taken: usize,
-    /// The error that follows the lines.
-    failure: Option<InputError>,
-}
-
-impl<S> StageLines<S> {
-    pub(crate) fn new(stage: S) -> StageLines<S> {
-        StageLines { stage, lines: Vec::new(), taken: 0, failure: None }
-    }
-}
-
-impl<S: Stage> Read for StageLines<S> {
-    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        if self.taken == self.lines.len() {
-            self.lines.clear();
-            self.taken = 0;
-            let next = match self.failure.take() {
-                Some(failure) => Err(failure),
-                None => self.stage.next_lines(&mut self.lines),
-            };
-            match next {
-                Err(failure) if self.lines.is_empty() => return Err(io::Error::other(failure)),
-                next => self.failure = next.err(),
-            }
-        }
-        let count = (&self.lines[self.taken..]).read(out)?;
-        self.taken += count;
-        Ok(count)
     }
 }
 
@@ -94,47 +46,86 @@ pub(super) fn is_of_robots_txt(text: &[u8]) -> bool {
     are_robots_txt.peek().is_some() && are_robots_txt.all(|it| it)
 }
 
-impl Stage for Targets {
+/// The items of JSON arrays as lines.
+pub(super) struct ItemLines {
+    items: JsonItems,
+    /// The format of the lines.
+    format: ListFormat,
+    /// The first item of the first page of a CDX server's answer, with which other pages begin too.
+    names: Vec<u8>,
+}
+
+impl ItemLines {
+    pub(super) fn new(stream: Source, format: ListFormat) -> ItemLines {
+        ItemLines { items: JsonItems::new(stream), format, names: Vec::new() }
+    }
+}
+
+impl Stage for ItemLines {
     fn next_lines(&mut self, lines: &mut Vec<u8>) -> Result<(), InputError> {
-        while lines.len() < STAGE_READ_BYTES && self.next(lines)? {}
+        while lines.len() < STAGE_READ_BYTES
+            && let Some(item) = self.items.next()?
+        {
+            if self.format == ListFormat::Cdx && item.number == 0 {
+                match item.page {
+                    0 => self.names = item.text.to_vec(),
+                    _ if self.names == item.text => continue,
+                    _ => {}
+                }
+            }
+            // An item that is no text, or has a line end, stays as it is written: it is no URL.
+            let text = (self.format == ListFormat::Lines)
+                .then(|| serde_json::from_slice::<String>(item.text).ok())
+                .flatten()
+                .filter(|text| !text.contains(['\r', '\n']));
+            match text {
+                Some(text) => {
+                    lines.extend_from_slice(text.as_bytes());
+                    lines.push(b'\n');
+                }
+                None => item.write_line(lines),
+            }
+        }
         Ok(())
     }
 }
 
-/// The items of a JSON array, or of several that are the pages of an answer, which are read whole.
-pub(super) struct JsonItems(pub Option<Source>);
+/// The first items of an array of JSON, as lines.
+pub(super) struct FirstItems {
+    pub format: ListFormat,
+    pub lines: Vec<u8>,
+}
 
-impl Stage for JsonItems {
-    fn next_lines(&mut self, lines: &mut Vec<u8>) -> Result<(), InputError> {
-        let Some(mut stream) = self.0.take() else { return Ok(()) };
-        let is_longer = stream.fill(RECORD_BYTES_MAX + 1);
-        let text = stream.buffer();
-        if is_longer {
-            return Err(stream.problem(advice::json_array(stream.name(), text)));
-        }
-        let pages = serde_json::Deserializer::from_slice(text).into_iter::<Vec<&RawValue>>();
-        let pages: Result<Vec<Vec<&RawValue>>, _> = pages.collect();
-        let pages = match (pages, stream.has_failed()) {
-            (Ok(pages), false) => pages,
-            (Err(error), false) if !error.is_eof() => {
-                return Err(stream.problem(format!("not a JSON array: {error}; fetch it again")));
-            }
-            _ => {
-                let no_end = stream.problem("the JSON array has no end; fetch it again");
-                return Err(stream.take_failure().unwrap_or(no_end));
+impl FirstItems {
+    /// Returns the items in `text`, the beginning of an array, which is the whole list called `name` if
+    /// `is_whole`. `None` if it has none yet.
+    ///
+    /// # Errors
+    ///
+    /// If the text is no JSON.
+    pub(super) fn find(
+        name: &str,
+        text: &[u8],
+        is_whole: bool,
+    ) -> Result<Option<FirstItems>, InputError> {
+        let first = text.trim_ascii_start().get(1..).unwrap_or_default().trim_ascii_start();
+        let format =
+            if first.starts_with(b"\"") { ListFormat::Lines } else { ListFormat::JsonLines };
+        let stream = Source::from_reader(name, io::Cursor::new(text.to_vec()));
+        let (mut items, mut lines) = (ItemLines::new(stream, format), Vec::new());
+        let mut block = Vec::new();
+        let end = loop {
+            block.clear();
+            let end = items.next_lines(&mut block);
+            lines.extend_from_slice(&block);
+            if end.is_err() || block.is_empty() {
+                break end;
             }
         };
-        let names = pages.first().and_then(|page| page.first()).map(|row| row.get());
-        for (number, page) in pages.iter().enumerate() {
-            // Each page of an answer begins with the names.
-            let are_names = |row: &&RawValue| number > 0 && Some(row.get()) == names;
-            let has_names = page.first().is_some_and(are_names);
-            for item in &page[usize::from(has_names)..] {
-                let bytes = item.get().bytes();
-                lines.extend(bytes.map(|byte| if b"\r\n".contains(&byte) { b' ' } else { byte }));
-                lines.push(b'\n');
-            }
+        match end {
+            Err(_) if lines.is_empty() && !is_whole => Ok(None),
+            Err(error) if lines.is_empty() => Err(error),
+            _ => Ok(Some(FirstItems { format, lines })),
         }
-        Ok(())
     }
 }

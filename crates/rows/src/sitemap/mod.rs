@@ -29,12 +29,12 @@ use std::path::{Path, PathBuf};
 use portcullis_robots::syntax::BYTE_ORDER_MARK;
 
 use crate::input::{InputError, STANDARD_INPUT, Source};
-use crate::limits::{
-    SITEMAP_HELD_BYTES, SITEMAPS_NAMED_MAX, SITEMAPS_PER_INDEX_MAX, STAGE_READ_BYTES,
-};
-use crate::list::stage::{Damages, Stage};
+use crate::limits::{SITEMAP_HELD_BYTES, SITEMAPS_NAMED_MAX, SITEMAPS_PER_INDEX_MAX};
+use crate::list::stage::Damages;
 pub(crate) use document::root_of;
 use document::{Document, Found, Root};
+use portcullis_files::input::Stage;
+use portcullis_files::limits::STAGE_READ_BYTES;
 
 /// The URLs of a sitemap, or of the sitemaps of an index.
 pub(crate) struct Sitemap {
