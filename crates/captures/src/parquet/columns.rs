@@ -32,7 +32,7 @@ use parquet::schema::types::{SchemaDescriptor, Type, TypePtr};
 
 use super::file::{ParquetSource, guarded, no_parquet, plain_text, text_of};
 use super::group::GroupColumns;
-use crate::json_path::{FieldPath, FieldValue};
+use crate::json_path::{FieldPath, FieldValue, Found, Members};
 use portcullis_robots::access::{TimeUnit, UnixSeconds, in_range};
 
 /// The columns of a file, with the types that Parquet itself gives them. The writer's Arrow types may
@@ -58,6 +58,8 @@ pub struct Leaf {
     pub unit: Option<TimeUnit>,
     /// The positions of the structures and of the column, each within the one before.
     steps: Vec<usize>,
+    /// The member with the value, if the column's texts are JSON objects.
+    inside: Option<Members>,
 }
 
 impl<'f> Columns<'f> {
@@ -86,7 +88,8 @@ impl<'f> Columns<'f> {
         self.leaf(vec![position])
     }
 
-    /// Returns the column at a path of names, or `None` if there is none.
+    /// Returns the column at a path of names, or `None` if there is none. A path goes through structures, and
+    /// through texts that are JSON objects.
     ///
     /// # Errors
     ///
@@ -103,11 +106,21 @@ impl<'f> Columns<'f> {
             }
             steps.push(at);
             if depth + 1 < path.names().len() {
-                let DataType::Struct(inner) = fields[at].data_type() else { return Ok(None) };
+                let DataType::Struct(inner) = fields[at].data_type() else {
+                    let is_text = holds_bytes(fields[at].data_type());
+                    return Ok(is_text.then(|| self.inside(path, depth + 1, steps)));
+                };
                 fields = inner;
             }
         }
         Ok(Some(self.leaf(steps)))
+    }
+
+    /// Returns the member of the JSON in the column at `steps` that a path names from a depth on.
+    fn inside(&self, path: &FieldPath, depth: usize, steps: Vec<usize>) -> Leaf {
+        let rest = FieldPath::from_names(path.names()[depth..].to_vec());
+        let members = Members::new(vec![(0, rest)], &[], &[]).expect("one path is not too many");
+        Leaf { name: path.names().join("."), inside: Some(members), ..self.leaf(steps) }
     }
 
     fn leaf(&self, steps: Vec<usize>) -> Leaf {
@@ -126,7 +139,7 @@ impl<'f> Columns<'f> {
         }
         let name = names.join(".");
         let place = place(self.source.metadata.file_metadata().schema(), &steps);
-        Leaf { name, place, data_type: field.data_type().clone(), unit, steps }
+        Leaf { name, place, data_type: field.data_type().clone(), unit, steps, inside: None }
     }
 }
 
@@ -323,7 +336,28 @@ impl Leaf {
             let nulls = NullBuffer::union(inner.nulls(), array.nulls());
             array = make_array(inner.to_data().into_builder().nulls(nulls).build().ok()?);
         }
-        Some(array)
+        match &self.inside {
+            Some(members) => Some(Arc::new(texts_within(array.as_binary_view_opt()?, members))),
+            None => Some(array),
+        }
+    }
+}
+
+/// Returns the texts of the one member in objects that are written as JSON. It is null where there is none.
+fn texts_within(objects: &BinaryViewArray, members: &Members) -> BinaryViewArray {
+    objects.iter().map(|object| text_within(object?, members)).collect()
+}
+
+fn text_within(object: &[u8], members: &Members) -> Option<Vec<u8>> {
+    let mut found = [Found::NONE];
+    let mut parser = serde_json::Deserializer::from_slice(object);
+    let decoded = |text: &str| Cow::Owned(text.as_bytes().to_vec());
+    members.read(&mut parser, &decoded, &mut found).ok()?;
+    match found {
+        [Found { value: FieldValue::Text(text), is_repeated: false, .. }] => {
+            Some(text.into_owned())
+        }
+        _ => None,
     }
 }
 

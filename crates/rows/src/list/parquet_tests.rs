@@ -617,6 +617,41 @@ fn columns_within_structures() {
 }
 
 #[test]
+fn a_path_goes_through_texts_that_are_json() {
+    let texts = [
+        Some(
+            r#"{"page": {"path": "/a", "at": "1970-01-02"}, "host": "a.example", "ua": "A\u002f1"}"#,
+        ),
+        Some(r#"{"page": {"path": "/b"}, "host": "b.example"}"#),
+        Some(r#"{"page": {"path": 7}, "host": "a.example"}"#),
+        Some(r#"{"page": {"path": "/a"}, "page": {"path": "/b"}, "host": "a.example"}"#),
+        Some("no JSON"),
+        None,
+    ];
+    let (_folder, path) = written(vec![("doc", column(StringArray::from_iter(texts)))]);
+    let at = |name: &str| Place::named([name]);
+    let config = ListConfig {
+        urls: at("doc.page.path"),
+        times: at("doc.page.at"),
+        agents: at("doc.ua"),
+        hosts: at("doc.host"),
+        ..ListConfig::default()
+    };
+    let null = || (Err(Problem::Null), None, String::new());
+    let expected = vec![
+        (Ok("https://a.example/a".to_owned()), Some(UnixSeconds(86_400)), "A/1".to_owned()),
+        (Ok("https://b.example/b".to_owned()), None, String::new()),
+        null(),
+        null(),
+        null(),
+        null(),
+    ];
+    assert_eq!(rows(&path, &config), expected);
+    let (_folder, path) = written(vec![("doc", column(Int32Array::from(vec![7])))]);
+    assert!(problem(&path, Some("doc.url")).starts_with("no column `doc.url`"));
+}
+
+#[test]
 fn paths_have_the_host_of_their_row() {
     let (_folder, path) = nested();
     let config = |hosts: Place, host: Option<&str>| ListConfig {
