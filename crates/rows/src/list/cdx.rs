@@ -141,6 +141,11 @@ fn row_of(text: &[u8]) -> Option<Vec<Option<String>>> {
     Some(row.into_iter().map(text).collect())
 }
 
+/// Whether a line is a row with the names of a CDX server's fields.
+pub(super) fn is_row_of_names(line: &[u8]) -> bool {
+    row_of(line).is_some_and(|row| are_names(&row))
+}
+
 /// Whether a row has the names of a CDX server's fields.
 fn are_names(row: &[Option<String>]) -> bool {
     let has = |name: &str| row.iter().any(|cell| cell.as_deref() == Some(name));
@@ -155,21 +160,4 @@ pub(super) fn is_row(text: &[u8]) -> bool {
     row.is_some_and(|row| {
         row.iter().any(Option::is_some) && row.iter().flatten().filter(is_url).count() < 2
     })
-}
-
-/// Returns the first row of the answer of a CDX server that begins with `text`, as a line; `None` if
-/// it is none.
-pub(super) fn first_row_of_answer(text: &[u8]) -> Option<Vec<u8>> {
-    let inside = text.trim_ascii_start().strip_prefix(b"[")?.trim_ascii_start();
-    let end = memchr(b']', inside).filter(|_| inside.starts_with(b"["))?;
-    let row = &inside[..=end];
-    are_names(&row_of(row)?).then(|| {
-        let line = row.iter().map(|&byte| if b"\r\n".contains(&byte) { b' ' } else { byte });
-        line.chain(*b"\n").collect()
-    })
-}
-
-/// Whether a text is rows of JSON, as lines or as the answer of a CDX server.
-pub(super) fn is_json(text: &[u8]) -> bool {
-    first_row_of_answer(text).is_some() || is_row(text)
 }

@@ -63,17 +63,16 @@ pub(crate) fn detect(
         None if is_warc => ListFormat::Warc,
         None if config.terminator == Terminator::Nul => ListFormat::Lines,
         None => match promised.unwrap_or_else(|| of_first_bytes(text, config)) {
-            ListFormat::JsonLines if cdx::is_json(text) => ListFormat::Cdx,
+            ListFormat::JsonLines if cdx::is_row(text) => ListFormat::Cdx,
             // The indexes in WACZ files are called so.
             ListFormat::Cdx if crawl::is_cdxj(first_line(text)) => ListFormat::Cdxj,
             format => format,
         },
     };
     let wrong = |problem| InputError::list(name, problem);
-    let is_array = format == ListFormat::JsonLines && advice::is_json_array(text);
-    if is_array && text.trim_ascii_start()[1..].trim_ascii_start().starts_with(b"[") {
-        return Err(wrong(advice::json_array(name)));
-    }
+    // A row of an index is an array too.
+    let may_be_array = matches!(format, ListFormat::JsonLines | ListFormat::Cdx);
+    let is_array = may_be_array && advice::is_json_array(text) && !cdx::is_row(text);
     let items = match is_array {
         true => match FirstItems::find(name, text, is_whole)? {
             None => return Ok(None),
@@ -88,7 +87,7 @@ pub(crate) fn detect(
     list.check_units(first, is_whole).map_err(wrong)?;
     let list = List { is_staged: list.is_staged || is_array, ..list };
     let note = match (config.format, list.note) {
-        (_, how) if is_array => {
+        (_, how) if is_array && format != ListFormat::Cdx => {
             Some(["a JSON array"].into_iter().chain(how.as_deref()).collect::<Vec<_>>().join(", "))
         }
         (_, Some(how)) => Some(format!("{}, {how}", format.describe())),
@@ -102,7 +101,7 @@ pub(crate) fn detect(
     Ok(Some(List { note, ..list }))
 }
 
-fn first_line(text: &[u8]) -> &[u8] {
+pub(super) fn first_line(text: &[u8]) -> &[u8] {
     let line = text.split(|&byte| byte == b'\n').find(|line| !line.trim_ascii().is_empty());
     line.unwrap_or_default().trim_ascii()
 }
@@ -327,16 +326,12 @@ impl Look<'_> {
 
     fn cdx(&self) -> Result<Option<List>, String> {
         let has_time = self.config.times.is_asked();
-        let of_json = || Some("rows of JSON".to_owned());
-        if let Some(head) = cdx::first_row_of_answer(self.text) {
-            let (line, _) = CdxLine::from_rows(&head, has_time)?;
-            let list = self.with(Layout::Cdx(line));
-            return Ok(Some(List { head, is_staged: true, note: of_json(), ..list }));
-        }
         let end = LINES.first_end(self.text).or(self.is_whole.then_some(self.text.len()));
         let Some(end) = end else { return Ok(None) };
         let ((line, has_head), note) = match cdx::is_row(self.text) {
-            true => (CdxLine::from_rows(&self.text[..end], has_time)?, of_json()),
+            true => {
+                (CdxLine::from_rows(&self.text[..end], has_time)?, Some("rows of JSON".to_owned()))
+            }
             false => {
                 let lines = self.text.split(|&byte| byte == b'\n');
                 let lines = lines.map(|line| line.strip_suffix(b"\r").unwrap_or(line));

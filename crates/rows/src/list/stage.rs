@@ -14,7 +14,9 @@ use std::{io, mem};
 
 use memchr::memmem;
 
-use super::ListFormat;
+use super::cdx::is_row_of_names;
+use super::detect::first_line;
+use super::{ListFormat, advice};
 use crate::input::{InputError, Source};
 use portcullis_files::input::{JsonItems, Stage};
 use portcullis_files::limits::STAGE_READ_BYTES;
@@ -109,8 +111,11 @@ impl FirstItems {
         is_whole: bool,
     ) -> Result<Option<FirstItems>, InputError> {
         let first = text.trim_ascii_start().get(1..).unwrap_or_default().trim_ascii_start();
-        let format =
-            if first.starts_with(b"\"") { ListFormat::Lines } else { ListFormat::JsonLines };
+        let format = match first.first() {
+            Some(b'"') => ListFormat::Lines,
+            Some(b'[') => ListFormat::Cdx,
+            _ => ListFormat::JsonLines,
+        };
         let stream = Source::from_reader(name, io::Cursor::new(text.to_vec()));
         let (mut items, mut lines) = (ItemLines::new(stream, format), Vec::new());
         let mut block = Vec::new();
@@ -125,6 +130,9 @@ impl FirstItems {
         match end {
             Err(_) if lines.is_empty() && !is_whole => Ok(None),
             Err(error) if lines.is_empty() => Err(error),
+            _ if format == ListFormat::Cdx && !is_row_of_names(first_line(&lines)) => {
+                Err(InputError::list(name, advice::json_array(name)))
+            }
             _ => Ok(Some(FirstItems { format, lines })),
         }
     }
