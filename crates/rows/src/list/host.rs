@@ -121,26 +121,41 @@ impl Hosts {
         arena: &'c Arena,
     ) -> Result<&'c [u8], Problem> {
         let query = query.map(|it| it.strip_prefix(b"?").unwrap_or(it)).filter(|it| !is_none(it));
+        let Some(query) = query else {
+            let is_path = url.starts_with(b"/");
+            return if is_path { self.url_of_path(&[url], host, scheme, arena) } else { Ok(url) };
+        };
         let end = memchr(b'#', url).unwrap_or(url.len());
         let (path, own) = match memchr(b'?', &url[..end]) {
             Some(mark) => (&url[..mark], &url[mark + 1..end]),
             None => (&url[..end], &b""[..]),
         };
-        let query = match query {
-            Some(UNREADABLE) if self.joins_query => return Err(Problem::NotAString),
-            Some(query) if self.joins_query && (own.is_empty() || own == query) => query,
-            Some(_) if self.joins_query => return Err(Problem::TwoQueries),
-            Some(_) if own.is_empty() => {
-                tally.left_queries.fetch_add(1, Ordering::Relaxed);
+        let query = match self.joins_query {
+            true if query == UNREADABLE => return Err(Problem::NotAString),
+            true if own.is_empty() || own == query => query,
+            true => return Err(Problem::TwoQueries),
+            false => {
+                let is_left = u64::from(own.is_empty());
+                tally.left_queries.fetch_add(is_left, Ordering::Relaxed);
                 own
             }
-            _ => own,
         };
         let mark: &[u8] = if query.is_empty() { &url[path.len()..end] } else { b"?" };
         if !url.starts_with(b"/") {
             let is_whole = own == query;
             return Ok(if is_whole { url } else { joined(&[path, mark, query], arena) });
         }
+        self.url_of_path(&[path, mark, query], host, scheme, arena)
+    }
+
+    /// Returns the URL of a path, whose parts these are, on the host and with the scheme of its record.
+    fn url_of_path<'c>(
+        &self,
+        path: &[&[u8]],
+        host: Option<&'c [u8]>,
+        scheme: Option<&'c [u8]>,
+        arena: &'c Arena,
+    ) -> Result<&'c [u8], Problem> {
         let scheme = scheme_of(scheme)?;
         let (own_scheme, host) = match (host.and_then(some_host), &self.given) {
             (Some(host), _) => {
@@ -159,8 +174,13 @@ impl Hosts {
             true => b"http://",
             false => b"https://",
         });
-        let [open, close]: [&[u8]; 2] = if is_bare { [b"[", b"]"] } else { [b"", b""] };
-        Ok(joined(&[scheme, open, host, close, path, mark, query], arena))
+        match (path, is_bare) {
+            ([path], false) => Ok(joined(&[scheme, host, path], arena)),
+            _ => {
+                let [open, close]: [&[u8]; 2] = if is_bare { [b"[", b"]"] } else { [b"", b""] };
+                Ok(joined(&[&[scheme, open, host, close], path].concat(), arena))
+            }
+        }
     }
 }
 
@@ -241,12 +261,14 @@ pub fn given_host(text: &str) -> Result<String, &'static str> {
 }
 
 /// Returns one text of several.
+#[inline]
 pub(super) fn joined<'c>(parts: &[&[u8]], arena: &'c Arena) -> &'c [u8] {
     let text = arena.alloc_slice_fill_copy(parts.iter().map(|part| part.len()).sum(), 0);
-    let mut start = 0;
+    let mut rest = &mut *text;
     for part in parts {
-        text[start..start + part.len()].copy_from_slice(part);
-        start += part.len();
+        let (start, after) = rest.split_at_mut(part.len());
+        start.copy_from_slice(part);
+        rest = after;
     }
     text
 }
