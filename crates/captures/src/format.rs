@@ -111,8 +111,9 @@ const A_SEGMENT: &str = "the text that Nutch's readseg -dump writes, in which a 
 
 /// Detects the format by the first bytes of `source`, or by its name.
 fn look(path: &Path, source: &mut Source) -> Result<CaptureFormat, InputError> {
+    // The records before a failure are read.
     if !source.fill(FORMAT_BYTES_MAX)
-        && source.buffer().is_empty()
+        && !source.buffer().contains(&b'\n')
         && let Some(error) = source.take_failure()
     {
         return Err(error);
