@@ -203,9 +203,9 @@ fn frames<'d, R: BufRead>(
 
 /// Reads the members of gzip data, one after another.
 struct Members<R> {
-    /// The member that is read; `None` at the end. It is replaced, and not reset, so that the bytes
-    /// between two members can be seen.
-    member: Option<GzDecoder<R>>,
+    /// The member that is read. Its state is used again, because making one clears 64 KiB.
+    member: GzDecoder<Stored<R>>,
+    is_at_end: bool,
     /// The bytes that may follow a member.
     padding: &'static [u8],
     /// The number of members that were begun, and the most that may be.
@@ -215,26 +215,47 @@ struct Members<R> {
 
 impl<R: BufRead> Members<R> {
     fn new(stored: R, padding: &'static [u8], begun_max: usize) -> Members<R> {
-        Members { member: Some(GzDecoder::new(stored)), padding, begun: 1, begun_max }
+        let member = GzDecoder::new(Stored(Some(stored)));
+        Members { member, is_at_end: false, padding, begun: 1, begun_max }
     }
 }
 
 impl<R: BufRead> Read for Members<R> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        while let Some(member) = &mut self.member {
-            let count = member.read(out)?;
+        while !self.is_at_end {
+            let count = self.member.read(out)?;
             if count > 0 || out.is_empty() {
                 return Ok(count);
             }
-            let stored = self.member.take().map(GzDecoder::into_inner);
-            let rest = stored.map(|stored| after_padding(stored, self.padding)).transpose()?;
-            self.member = rest.flatten().map(GzDecoder::new);
-            self.begun += usize::from(self.member.is_some());
+            let mut stored = self.member.reset(Stored(None));
+            self.is_at_end = true;
+            self.is_at_end = !skip_padding(&mut stored, self.padding)?;
+            *self.member.get_mut() = stored;
+            self.begun += usize::from(!self.is_at_end);
             if self.begun > self.begun_max {
                 return Err(io::Error::new(ErrorKind::InvalidData, "it has too many members"));
             }
         }
         Ok(0)
+    }
+}
+
+/// Stored bytes, of which a member that is reset gives back the rest.
+struct Stored<R>(Option<R>);
+
+impl<R: BufRead> Read for Stored<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        self.0.as_mut().map_or(Ok(0), |stored| stored.read(out))
+    }
+}
+
+impl<R: BufRead> BufRead for Stored<R> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        self.0.as_mut().map_or(Ok(&[]), R::fill_buf)
+    }
+
+    fn consume(&mut self, count: usize) {
+        self.0.iter_mut().for_each(|stored| stored.consume(count));
     }
 }
 
@@ -257,8 +278,8 @@ impl<R: BufRead> Read for Counted<R> {
     }
 }
 
-/// Drops padding from the front of `stored`. Returns the rest, or `None` if there is none.
-fn after_padding<R: BufRead>(mut stored: R, padding: &[u8]) -> io::Result<Option<R>> {
+/// Drops padding from the front of `stored`. Returns whether a member follows.
+fn skip_padding(stored: &mut impl BufRead, padding: &[u8]) -> io::Result<bool> {
     loop {
         let bytes = match stored.fill_buf() {
             Err(error) if error.kind() == ErrorKind::Interrupted => continue,
@@ -269,12 +290,12 @@ fn after_padding<R: BufRead>(mut stored: R, padding: &[u8]) -> io::Result<Option
         let next = bytes.get(padded).copied();
         stored.consume(padded);
         match next {
-            Some(0x1f) => return Ok(Some(stored)),
+            Some(0x1f) => return Ok(true),
             Some(_) => {
                 let problem = "other data follows its end";
                 return Err(io::Error::new(ErrorKind::InvalidData, problem));
             }
-            None if read == 0 => return Ok(None),
+            None if read == 0 => return Ok(false),
             None => {}
         }
     }
