@@ -7,8 +7,9 @@
 //! Each file has a checksum of what was written to it, and reading it to its end compares that. So a
 //! failing disk, or another program that writes to the file, is an error and no other set.
 //!
-//! Cost: one copy into a buffer, then large writes. Memory: at most [`SPOOL_BUFFER_BYTES`] for each
-//! spool. Everything that touches a file can fail with [`WriteError`].
+//! Cost: one copy into memory. What does not fit there is written and read once more. Memory: a quarter of that
+//! of the [`Scratch`] for all spools, and [`SPOOL_BUFFER_BYTES`] at most for each. Everything that touches a file
+//! can fail with [`WriteError`].
 
 use std::borrow::Cow;
 use std::fmt;
@@ -41,6 +42,8 @@ pub struct Scratch {
     files: Option<Files>,
     /// The bytes of the tables that stay in memory.
     tables: Arc<AtomicUsize>,
+    /// The bytes that spools keep in memory beside their buffers.
+    kept: Arc<AtomicUsize>,
     spilled: Arc<AtomicU64>,
     stop: Option<Arc<AtomicBool>>,
 }
@@ -141,6 +144,11 @@ impl Scratch {
 
     fn buffer_bytes(&self) -> usize {
         self.share(64, SPOOL_BUFFER_BYTES)
+    }
+
+    /// Returns the bytes that all spools may keep in memory beside their buffers.
+    fn kept_bytes_max(&self) -> usize {
+        self.share(4, usize::MAX)
     }
 
     /// Returns this share of the memory, up to a limit, if temporary files hold the rest.
@@ -244,22 +252,68 @@ pub struct Spool {
     hash: Hash,
     /// The bytes after those in the file.
     tail: Vec<u8>,
+    kept: Kept,
+}
+
+/// The bytes that a spool keeps in memory beside its buffer.
+#[derive(Debug, Default)]
+struct Kept {
+    /// Those of all spools.
+    all: Arc<AtomicUsize>,
+    bytes: usize,
+}
+
+impl Kept {
+    /// Sets the number of bytes, unless those of all spools would be more than `max`.
+    fn resize(&mut self, bytes: usize, max: usize) -> bool {
+        let more = bytes.wrapping_sub(self.bytes);
+        let after = self.all.fetch_add(more, Ordering::Relaxed).wrapping_add(more);
+        let fits = after <= max;
+        match fits {
+            true => self.bytes = bytes,
+            false => _ = self.all.fetch_sub(more, Ordering::Relaxed),
+        }
+        fits
+    }
+}
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        self.all.fetch_sub(self.bytes, Ordering::Relaxed);
+    }
 }
 
 impl Spool {
     /// Creates an empty spool.
     pub fn new(scratch: &Scratch) -> Spool {
-        Spool { scratch: scratch.clone(), ..Spool::default() }
+        let kept = Kept { all: Arc::clone(&scratch.kept), bytes: 0 };
+        Spool { scratch: scratch.clone(), kept, ..Spool::default() }
     }
 
     /// Appends bytes.
     pub fn write(&mut self, bytes: &[u8]) -> Result<(), WriteError> {
         self.scratch.go_on()?;
-        if self.tail.len() + bytes.len() > self.scratch.buffer_bytes() {
+        let free = self.tail.capacity() - self.tail.len();
+        if bytes.len() > free && !self.has_room(self.tail.len() + bytes.len()) {
             self.spill().map_err(|error| self.scratch.failed(error))?;
         }
         self.tail.extend_from_slice(bytes);
         Ok(())
+    }
+
+    /// Makes room for so many bytes in memory. Returns whether there is any.
+    fn has_room(&mut self, bytes: usize) -> bool {
+        if bytes <= self.scratch.buffer_bytes() {
+            return true;
+        }
+        // What comes behind a file is only collected for it.
+        let bytes = bytes.max(2 * self.tail.capacity());
+        let has_room =
+            self.file.is_none() && self.kept.resize(bytes, self.scratch.kept_bytes_max());
+        if has_room {
+            self.tail.reserve_exact(bytes - self.tail.len());
+        }
+        has_room
     }
 
     fn spill(&mut self) -> io::Result<()> {
@@ -278,6 +332,10 @@ impl Spool {
         self.filed += self.tail.len() as u64;
         self.scratch.spilled.fetch_add(self.tail.len() as u64, Ordering::Relaxed);
         self.tail.clear();
+        if self.kept.bytes > 0 {
+            self.tail = Vec::new();
+            self.kept.resize(0, usize::MAX);
+        }
         Ok(())
     }
 
@@ -295,6 +353,11 @@ impl Spool {
     /// Returns whether nothing was written.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// Returns whether everything is in memory.
+    pub fn is_in_memory(&self) -> bool {
+        self.file.is_none()
     }
 
     /// Returns the bytes at a position. The caller checks that they are what was written.
@@ -390,6 +453,10 @@ impl<'s> SpoolReader<'s> {
         mut self,
         mut take: impl FnMut(&[u8]) -> Result<(), E>,
     ) -> Result<(), E> {
+        if self.spool().is_in_memory() {
+            let rest = &self.spool().tail[self.position() as usize..];
+            return rest.chunks(PIECE_BYTES as usize).try_for_each(take);
+        }
         let mut piece = Vec::new();
         while !self.is_at_end() {
             self.read_piece(&mut piece)?;
@@ -494,7 +561,7 @@ mod tests {
     /// Returns a scratch whose spools are in files as soon as they exceed their buffer.
     fn on_disk() -> (tempfile::TempDir, Scratch) {
         let folder = tempfile::tempdir().unwrap();
-        let scratch = Scratch::in_folder(folder.path(), 64 * SPOOL_BUFFER_BYTES);
+        let scratch = Scratch::with_little_memory(folder.path(), SPOOL_BUFFER_BYTES);
         (folder, scratch)
     }
 
@@ -532,6 +599,22 @@ mod tests {
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
     }
 
+    #[test]
+    fn what_fits_stays_in_memory() {
+        let folder = tempfile::tempdir().unwrap();
+        let disk = Scratch::in_folder(folder.path(), 64 * SPOOL_BUFFER_BYTES);
+        let kept = || disk.kept.load(Ordering::Relaxed);
+        let bytes = vec![7; 6 * SPOOL_BUFFER_BYTES];
+        let one = written(&disk, &bytes);
+        assert!(one.is_in_memory() && (bytes.len()..=disk.kept_bytes_max()).contains(&kept()));
+        let (two, three) = (written(&disk, &bytes), written(&disk, &bytes));
+        assert!(!three.is_in_memory() && kept() <= disk.kept_bytes_max());
+        assert_eq!((all(&one).unwrap(), all(&two).unwrap()), (bytes.clone(), all(&three).unwrap()));
+        drop((one, two, three));
+        assert_eq!(kept(), 0);
+        assert!(written(&disk, &bytes).is_in_memory());
+    }
+
     #[cfg(unix)]
     #[test]
     fn a_changed_file_is_an_error() {
@@ -562,7 +645,7 @@ mod tests {
 
     #[test]
     fn the_least_memory_is_used_instead_of_less() {
-        let (_folder, disk) = on_disk();
+        let disk = Scratch::in_folder("folder", COMPILE_MEMORY_MIN);
         for memory in [0, 1, COMPILE_MEMORY_MIN] {
             let little = Scratch::beside(Path::new("a.set"), memory);
             assert_eq!(little.memory(), COMPILE_MEMORY_MIN);
@@ -603,7 +686,7 @@ mod tests {
     #[test]
     fn a_folder_that_does_not_exist_is_an_error() {
         let (folder, _) = on_disk();
-        let scratch = Scratch::in_folder(folder.path().join("none"), usize::MAX);
+        let scratch = Scratch::with_little_memory(folder.path().join("none"), SPOOL_BUFFER_BYTES);
         let mut spool = Spool::new(&scratch);
         spool.write(&[0; SPOOL_BUFFER_BYTES]).unwrap();
         assert_eq!(spool.write(&[0]).unwrap_err().kind(), ErrorKind::NotFound);

@@ -41,6 +41,9 @@ pub trait SectionSink: Send {
     /// Writes a section of what a spool has. While some is written, the next piece is read.
     fn spool(&mut self, kind: SectionKind, spool: &Spool) -> Result<(), CompileError> {
         self.begin(kind)?;
+        if spool.is_in_memory() {
+            return spool.reader().each_piece(|piece| self.write(piece));
+        }
         let (mut reader, mut piece, mut next) = (spool.reader(), Vec::new(), Vec::new());
         reader.read_piece(&mut piece)?;
         while !piece.is_empty() {
