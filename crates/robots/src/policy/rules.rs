@@ -138,11 +138,12 @@ impl RuleTexts {
     ) -> usize {
         let mut anchors = 0;
         for (rule, id) in groups.flat_map(|it| file.rules_of(it).iter().zip(it.rule_ids())) {
-            let start = self.texts.len();
-            if !push_normal_text(rule.value, paths, are_plain, &mut self.texts) {
+            let (start, anchor) = (self.texts.len(), usize::from(rule.value.ends_with(b"$")));
+            let is_plain = are_plain || crate::url::are_plain(rule.value, anchor, paths);
+            if !push_normal_text(rule.value, paths, is_plain, &mut self.texts) {
                 continue;
             }
-            anchors += usize::from(rule.value.ends_with(b"$"));
+            anchors += anchor;
             self.push_last(start, rule, id);
             if rule.verdict == Verdict::Allow
                 && let Some(directory) = index_page_text(&self.texts[start..], paths)
@@ -190,7 +191,8 @@ impl RuleTexts {
         sort(&mut entries, paths);
         let mut patterns = self.patterns(&entries, paths);
         if distinct {
-            let mut known: HashSet<_, RandomState> = HashSet::default();
+            let mut known: HashSet<_, RandomState> =
+                HashSet::with_capacity_and_hasher(entries.len(), RandomState::default());
             let are_new: Vec<bool> = patterns.iter().map(|it| known.insert(it)).collect();
             drop(known);
             let mut are_new = are_new.into_iter();
