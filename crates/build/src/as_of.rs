@@ -19,7 +19,7 @@ use portcullis_set::stored::{PolicyNumber, PolicySet, StoredHost, StoredMoment};
 use crate::compile::{CompileConfig, text_bytes_max, to_memory};
 use crate::hosts::Standings;
 use crate::ingest::{Files, IngestConfig, Part};
-use crate::pool::{BlobID, BlobPool};
+use crate::pool::{BlobID, SharedPool};
 use crate::standing::{Content, HostStanding, Standing};
 
 /// Returns the set that a set with history was at a time, in memory: the policies that were in force
@@ -38,10 +38,10 @@ pub fn as_of(
     scratch: &Scratch,
 ) -> Result<PolicySet, SetError> {
     assert!(set.has_history(), "the set has no history");
-    let files = Files::of(set, scratch)?;
-    let (pool, known) = (BlobPool::new(scratch), HashMap::default());
-    let mut asked =
-        Asked { files, time, pool, known, text_bytes_left: text_bytes_max(set.bytes()) };
+    let pool = SharedPool::new(scratch);
+    let files = Files::of(set, &pool)?;
+    let (known, text_bytes_left) = (HashMap::default(), text_bytes_max(set.bytes()));
+    let mut asked = Asked { files, time, known, text_bytes_left };
     let mut hosts = Vec::new();
     for host in set.hosts() {
         let host = host?;
@@ -54,7 +54,7 @@ pub fn as_of(
     let provenance = String::from_utf8_lossy(set.provenance()?).into_owned();
     let scratch = scratch.clone();
     let compiling = CompileConfig { dialect, robots_bytes_max, provenance, scratch };
-    let compiled = to_memory(&Standings::in_memory(hosts, asked.pool), &compiling);
+    let compiled = to_memory(&Standings::in_memory(hosts, pool.into_inner()), &compiling);
     let compiled = compiled.map_err(|error| error.of_set(set))?;
     Ok(PolicySet::from_compiled(set.name(), compiled))
 }
@@ -76,7 +76,6 @@ pub fn set_as_of(
 struct Asked<'s> {
     files: Files<'s>,
     time: (UnixSeconds, BeforeFirst),
-    pool: BlobPool,
     known: HashMap<Part, BlobID, foldhash::fast::RandomState>,
     /// The bytes that the files that were not read yet may have together.
     text_bytes_left: u64,
@@ -116,11 +115,10 @@ impl Asked<'_> {
         if let Some(&known) = self.known.get(&part) {
             return Ok(known);
         }
-        let (packed, _) = self.files.read(part)?;
-        let left = self.text_bytes_left.checked_sub(packed.len() as u64);
+        let read = self.files.read(part)?;
+        let left = self.text_bytes_left.checked_sub(read.bytes as u64);
         self.text_bytes_left = left.ok_or_else(|| self.files.odd(Files::TOO_LONG))?;
-        let blob = self.pool.intern(&packed)?;
-        self.known.insert(part, blob);
-        Ok(blob)
+        self.known.insert(part, read.blob);
+        Ok(read.blob)
     }
 }

@@ -5,9 +5,9 @@ use std::borrow::Cow;
 use portcullis_files::error::WriteError;
 use portcullis_robots::access::LongOutage;
 
-use crate::ingest::{Captured, Settler, Settling, StandingCounts};
+use crate::ingest::{Captures, Settler, Settling, StandingCounts};
 use crate::pool::BlobPool;
-use crate::standing::HostStanding;
+use crate::standing::{Content, HostStanding};
 
 /// What is known about each origin: what a set is compiled from.
 #[derive(Debug, Default)]
@@ -30,10 +30,10 @@ impl Standings {
         Standings { known: Vec::new(), settling: Some(Box::new(settling)), pool }
     }
 
-    /// Returns the captures that count: the log of the set. `None` for files that were never captured,
-    /// and for what is known as of another time, which is asked and not stored.
-    pub(crate) fn log(&self) -> Option<&Captured> {
-        self.settling.as_ref().map(|settling| &settling.captured)
+    /// Returns whether there are captures, which are the log of the set. There are none for files that were
+    /// never captured, and for what is known as of another time, which is asked and not stored.
+    pub(crate) fn has_captures(&self) -> bool {
+        self.settling.is_some()
     }
 
     /// Returns whether the history of hosts is known.
@@ -61,7 +61,7 @@ impl Standings {
         let mut hosts = Vec::new();
         let mut pieces = self.pieces();
         while let Some(piece) = pieces.next_piece()? {
-            hosts.extend(piece.into_owned().into_iter().filter(HostStanding::is_host));
+            hosts.extend(piece.hosts.into_owned().into_iter().filter(HostStanding::is_host));
         }
         Ok(hosts)
     }
@@ -75,9 +75,27 @@ impl Standings {
         let mut counts = StandingCounts::default();
         let mut pieces = self.pieces();
         while let Some(piece) = pieces.next_piece()? {
-            piece.iter().for_each(|host| counts.add_host(host));
+            piece.hosts.iter().for_each(|host| counts.add_host(host));
         }
         Ok(counts)
+    }
+}
+
+/// Some hosts in the order of their keys. With captures, other resources are among them.
+pub(crate) struct Piece<'s> {
+    pub hosts: Cow<'s, [HostStanding]>,
+    /// The captures of each; none at all if they were never captured.
+    pub captures: Vec<Captures>,
+}
+
+impl Piece<'_> {
+    /// Returns what each host and its captures have, in the order in which a set uses them.
+    pub(crate) fn contents(&self) -> impl Iterator<Item = Content> {
+        let captured = self.captures.iter().map(Some).chain(std::iter::repeat(None));
+        self.hosts.iter().zip(captured).flat_map(|(host, captures)| {
+            let files = captures.into_iter().flat_map(Captures::files).map(|(file, _)| file);
+            host.contents().chain(files)
+        })
     }
 }
 
@@ -89,11 +107,14 @@ pub(crate) struct HostPieces<'s> {
 
 impl<'s> HostPieces<'s> {
     /// Returns the next hosts; `None` after the last.
-    pub(crate) fn next_piece(&mut self) -> Result<Option<Cow<'s, [HostStanding]>>, WriteError> {
-        let piece = match &mut self.settler {
-            None => Cow::Borrowed(std::mem::take(&mut self.known)),
-            Some(settler) => Cow::Owned(settler.next_piece()?),
+    pub(crate) fn next_piece(&mut self) -> Result<Option<Piece<'s>>, WriteError> {
+        let (hosts, captures) = match &mut self.settler {
+            None => (Cow::Borrowed(std::mem::take(&mut self.known)), Vec::new()),
+            Some(settler) => {
+                let (hosts, captures) = settler.next_piece()?;
+                (Cow::Owned(hosts), captures)
+            }
         };
-        Ok(Some(piece).filter(|piece| !piece.is_empty()))
+        Ok(Some(Piece { hosts, captures }).filter(|piece| !piece.hosts.is_empty()))
     }
 }

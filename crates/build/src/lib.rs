@@ -29,6 +29,7 @@ mod load;
 mod merging;
 mod pool;
 mod provenance;
+mod recent;
 mod sources;
 mod standing;
 mod strings;
@@ -47,7 +48,7 @@ pub use load::{
     LoadConfig, LoadError, LoadNote, LoadNoteKind, Loaded, load, load_files, load_text, read_text,
 };
 pub use merging::{MergeError, SettleChoice, settled};
-pub use pool::{BlobID, BlobPool, Fingerprint, Packed};
+pub use pool::{BlobID, BlobPool, Fingerprint};
 pub use provenance::{InputReport, Provenance, SettleConfig};
 pub use sources::{OpenSet, SourceSet, Sources};
 pub use standing::{Content, HostStanding, Leads, Resources, Standing, Timeline, TimelineCapture};

@@ -17,16 +17,23 @@ pub const PLANNED_POLICIES_MAX: usize = 1_024;
 /// Source: our choice; hundreds of usual files, or one or two hostile ones of 500 KiB.
 pub const PLANNED_BYTES_PER_THREAD_MAX: usize = 32 * 1024 * 1024;
 
+/// Bytes of compiled rules that are remembered so that equal groups are compiled once: 32 MiB, and an eighth
+/// of the memory of the compiler.
+///
+/// Source: our choice. All rule sets of 32,711 real files have 12 MB. When they take more, all are forgotten, and
+/// compiled again.
+pub const COMPILED_RULES_BYTES_MAX: usize = 32 * 1024 * 1024;
+
 /// Broken records of one input that are listed; the rest is counted.
 ///
 /// Source: our choice. Ten show the problem; a wrong file has millions.
 pub const BROKEN_RECORDS_NAMED: usize = 10;
 
-/// Bytes of bodies, and of what was parsed from them, that are cached so that equal bodies are
-/// parsed once: 32 MiB, and an eighth of the memory of the compiler.
+/// Bytes of what was parsed of bodies that are remembered so that equal bodies are parsed once: 32 MiB, and
+/// an eighth of the memory of the compiler.
 ///
-/// Source: our choice. All distinct files of a crawl of 32,711 hosts are 30 MB, and frequent ones
-/// come early. When the limit is exceeded, the cache is cleared, and later bodies are parsed again.
+/// Source: our choice; some hundred for each distinct body. When they take more, all are forgotten, and later
+/// bodies are parsed again.
 pub const PARSED_BODIES_BYTES_MAX: usize = 32 * 1024 * 1024;
 
 /// Bytes of undated captures whose files are one line that is no record, which are held until all inputs are read
@@ -49,10 +56,11 @@ pub const STRING_GENERATION_BYTES: usize = 4 * 1024 * 1024;
 /// many are in memory: 16,384 took 30 MiB more and as long. A host with more is alone.
 pub const CAPTURES_AT_ONCE: usize = 4 * 1024;
 
-/// Targets of redirects that are known for other origins, in each of two generations: 4,096.
+/// Bytes of the targets of redirects that are remembered for other origins: 4 MiB.
 ///
-/// Source: our choice. They take some hundred bytes each, and a read of a block of captures finds another.
-pub const TARGETS_KNOWN_MAX: usize = 4 * 1024;
+/// Source: our choice. They take some hundred bytes each. When they take more, all are forgotten; a read of a block
+/// of captures finds one again.
+pub const TARGETS_KNOWN_BYTES_MAX: usize = 4 * 1024 * 1024;
 
 /// Bytes of the lines of files for each byte of their set: 256. A set whose files are longer
 /// together, and longer than [`SET_TEXT_BYTES_FREE`], can neither be compiled nor read back.

@@ -39,7 +39,7 @@ use super::compile::{self, CompileConfig, CompileError};
 use super::ingest::{IngestConfig, Ingested, Input, file_of, has_no_record, ingest};
 use crate::hosts::Standings;
 use crate::ingest::IngestError;
-use crate::pool::{BlobPool, Packed};
+use crate::pool::BlobPool;
 use crate::provenance::InputReport;
 use crate::standing::{Content, HostStanding, Standing};
 
@@ -302,10 +302,8 @@ fn of_text(name: &str, text: &[u8], config: &LoadConfig) -> Result<PolicySet, Co
 fn standing_of(text: &[u8], config: &LoadConfig, pool: &mut BlobPool) -> Standing {
     let mut facts = CaptureFacts { status: 200, ..CaptureFacts::default() };
     let file = file_of(text, config.dialect, config.robots_bytes_max, &mut facts);
-    let [extract, others] = lists(&file, text).map(|bytes| {
-        let blob = pool.intern(&Packed::plain(&bytes));
-        blob.expect("memory has no error")
-    });
+    let [extract, others] =
+        lists(&file, text).map(|bytes| pool.intern(&bytes).expect("memory has no error"));
     let has_rules = !file.rules().is_empty();
     Standing { content: Content::from_file(extract, others, has_rules, facts.file_notes), facts }
 }

@@ -1,43 +1,42 @@
 //! Byte strings that many origins share, each stored once.
 //!
 //! Equal strings are found by their [`Fingerprint`], so the strings themselves can be on disk. One
-//! that is read back must have its fingerprint, so a changed file is an error. On disk they are compressed:
-//! temporary files take half of what they would, or less.
+//! that is read back from disk must have its fingerprint, so a changed file is an error. Once not all fit into
+//! memory, they are compressed: temporary files take half of what they would, or less.
 //!
-//! Cost: one hash and one look-up per string, and compressing each distinct one. Memory: about 50 bytes
+//! Cost: one hash and one look-up per string, and compressing those on disk. Memory: about 50 bytes
 //! for each distinct string, and what [`Scratch`] keeps of their bytes.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::hash::{BuildHasher, RandomState};
-use std::sync::{Arc, LazyLock};
+use std::sync::{LazyLock, Mutex, PoisonError};
 
 use hashbrown::HashTable;
-use siphasher::sip128::SipHasher13;
+use highway::{HighwayHash as _, HighwayHasher, Key};
 use zstd::bulk::{Compressor, Decompressor};
 
 use portcullis_files::error::WriteError;
 use portcullis_files::scratch::{Scratch, Spool, Table};
 
-/// What stands for a byte string: 128 bits of a keyed hash (SipHash-1-3).
+/// What stands for a byte string: 128 bits of a keyed hash (HighwayHash).
 ///
 /// The key is random and stays in this process, so nobody can choose strings that share a
 /// fingerprint. Among 2^32 strings, two differ and share one with a probability of 2^-65.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Fingerprint {
-    low: u64,
-    high: u64,
-}
+pub struct Fingerprint([u64; 2]);
 
 impl Fingerprint {
     /// Returns the fingerprint of `bytes`, valid in this process. It must not reach any output.
     pub fn of(bytes: &[u8]) -> Fingerprint {
-        static HASHER: LazyLock<SipHasher13> = LazyLock::new(|| {
-            let random = || RandomState::new().hash_one(());
-            SipHasher13::new_with_keys(random(), random())
-        });
-        let hash = HASHER.hash(bytes);
-        Fingerprint { low: hash.h1, high: hash.h2 }
+        static KEY: LazyLock<[u64; 4]> =
+            LazyLock::new(|| [(); 4].map(|()| RandomState::new().hash_one(())));
+        Fingerprint(HighwayHasher::new(Key(*KEY)).hash128(bytes))
+    }
+
+    /// Returns a part of it, for a table.
+    fn half(self) -> u64 {
+        self.0[0]
     }
 }
 
@@ -55,11 +54,11 @@ impl Fingerprints {
         number: impl FnOnce() -> Result<u32, E>,
     ) -> Result<u32, E> {
         let same = |&(other, _): &(Fingerprint, u32)| other == fingerprint;
-        if let Some(&(_, known)) = self.known.find(fingerprint.low, same) {
+        if let Some(&(_, known)) = self.known.find(fingerprint.half(), same) {
             return Ok(known);
         }
         let number = number()?;
-        self.known.insert_unique(fingerprint.low, (fingerprint, number), |known| known.0.low);
+        self.known.insert_unique(fingerprint.half(), (fingerprint, number), |known| known.0.half());
         Ok(number)
     }
 
@@ -81,44 +80,56 @@ impl BlobID {
 }
 
 /// A byte string as a pool stores it. Any thread can make it, and storing it costs little then.
-#[derive(Clone, Debug)]
-pub struct Packed {
+struct Packed<'b> {
     fingerprint: Fingerprint,
     /// The number of its bytes, before they are compressed.
     bytes: u32,
-    stored: Arc<[u8]>,
+    stored: Cow<'b, [u8]>,
 }
 
-impl Packed {
-    /// Packs `bytes` for a pool in memory.
-    pub fn plain(bytes: &[u8]) -> Packed {
-        Packed::stored(bytes, bytes)
-    }
-
-    fn stored(bytes: &[u8], stored: &[u8]) -> Packed {
+impl<'b> Packed<'b> {
+    fn plain(bytes: &'b [u8]) -> Packed<'b> {
         Packed {
             fingerprint: Fingerprint::of(bytes),
             bytes: u32::try_from(bytes.len()).expect("a file of less than 4 GiB"),
-            stored: stored.into(),
+            stored: Cow::Borrowed(bytes),
         }
     }
 
-    /// Packs `bytes` for a pool of `scratch`: compressed, unless everything stays in memory.
-    pub(crate) fn new(bytes: &[u8], scratch: &Scratch) -> Packed {
-        let compress = || COMPRESSOR.with_borrow_mut(|it| it.compress(bytes).ok());
-        let compressed = (scratch.memory() < usize::MAX).then(compress).flatten();
-        let shorter = compressed.filter(|compressed| compressed.len() < bytes.len());
-        Packed::stored(bytes, shorter.as_deref().unwrap_or(bytes))
+    fn compressed(self) -> Packed<'b> {
+        let compressed = COMPRESSOR.with_borrow_mut(|it| it.compress(&self.stored).ok());
+        match compressed.filter(|compressed| compressed.len() < self.stored.len()) {
+            Some(shorter) => Packed { stored: Cow::Owned(shorter), ..self },
+            None => self,
+        }
+    }
+}
+
+/// A pool to which all threads add strings.
+#[derive(Debug)]
+pub(crate) struct SharedPool {
+    scratch: Scratch,
+    pool: Mutex<BlobPool>,
+}
+
+impl SharedPool {
+    /// Creates an empty pool.
+    pub(crate) fn new(scratch: &Scratch) -> SharedPool {
+        SharedPool { scratch: scratch.clone(), pool: Mutex::new(BlobPool::new(scratch)) }
     }
 
-    /// Returns the number of its bytes, before they are compressed.
-    pub(crate) fn len(&self) -> usize {
-        self.bytes as usize
+    /// Stores a string if it is new: compressed, once not everything fits into memory.
+    pub(crate) fn intern(&self, bytes: &[u8]) -> Result<BlobID, WriteError> {
+        let mut packed = Packed::plain(bytes);
+        if self.scratch.spilled_bytes() > 0 {
+            packed = packed.compressed();
+        }
+        self.pool.lock().unwrap_or_else(PoisonError::into_inner).store(&packed)
     }
 
-    /// Returns the bytes that it takes in memory.
-    pub(crate) fn stored_bytes(&self) -> usize {
-        self.stored.len()
+    /// Returns the pool, for reading.
+    pub(crate) fn into_inner(self) -> BlobPool {
+        self.pool.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -164,16 +175,20 @@ impl BlobPool {
     }
 
     /// Stores a string if it is new.
-    pub fn intern(&mut self, packed: &Packed) -> Result<BlobID, WriteError> {
+    pub fn intern(&mut self, bytes: &[u8]) -> Result<BlobID, WriteError> {
+        self.store(&Packed::plain(bytes))
+    }
+
+    fn store(&mut self, packed: &Packed<'_>) -> Result<BlobID, WriteError> {
         let BlobPool { known, blobs, .. } = self;
         let &Packed { fingerprint, bytes, ref stored } = packed;
         let same = |id: &BlobID| blobs[id.index()].fingerprint == fingerprint;
-        if let Some(&id) = known.find(fingerprint.low, same) {
+        if let Some(&id) = known.find(fingerprint.half(), same) {
             return Ok(id);
         }
         let id = BlobID(u32::try_from(blobs.len()).expect("fewer than 2^32 blobs"));
         blobs.push(Blob { fingerprint, start: self.bytes.len(), bytes });
-        known.insert_unique(fingerprint.low, id, |id| blobs[id.index()].fingerprint.low);
+        known.insert_unique(fingerprint.half(), id, |id| blobs[id.index()].fingerprint.half());
         self.bytes.write(stored)?;
         self.table.resize(self.table_bytes())?;
         Ok(id)
@@ -225,14 +240,21 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let long = b"Disallow: /".repeat(100);
         for scratch in [Scratch::in_memory(), Scratch::with_little_memory(folder.path(), 64)] {
-            let mut pool = BlobPool::new(&scratch);
-            let mut intern = |bytes: &[u8]| pool.intern(&Packed::new(bytes, &scratch)).unwrap();
+            let pool = SharedPool::new(&scratch);
+            let intern = |bytes: &[u8]| pool.intern(bytes).unwrap();
             let (one, two, nothing) = (intern(b"one"), intern(&long), intern(b""));
+            let last = intern(&long[1..]);
             assert_eq!((intern(b"one"), intern(b""), intern(&long)), (one, nothing, two));
-            for (blob, bytes) in [(one, &b"one"[..]), (two, &long), (nothing, b"")] {
+            let pool = pool.into_inner();
+            for (blob, bytes) in
+                [(one, &b"one"[..]), (two, &long), (last, &long[1..]), (nothing, b"")]
+            {
                 assert_eq!((&*pool.get(blob).unwrap(), pool.bytes_of(blob)), (bytes, bytes.len()));
             }
-            assert_eq!(pool.places(), 3);
+            assert_eq!(pool.places(), 4);
+            // What comes after something was on disk is compressed.
+            let is_in_memory = scratch.spilled_bytes() == 0;
+            assert_eq!(pool.bytes.len() > 2 * long.len() as u64, is_in_memory);
         }
     }
 }

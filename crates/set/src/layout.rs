@@ -329,9 +329,12 @@ pub mod policy {
     pub const DEFAULT_NAMING_LINE: usize = 3;
     pub const HEAD_WORDS: usize = 4;
 
-    /// Words of a rule group: its rule set, its order, and the position of its groups in the policy. Behind
-    /// the rule groups are the positions of the entries with several of them.
+    /// Words of a rule group: its rule set, its order, and the position of its groups in the policy, or the
+    /// narrow pair of its only group. Behind the rule groups are the positions of the entries with several of
+    /// them.
     pub const RULE_GROUP_WORDS: usize = 3;
+    /// The flag of the number of a rule set that the pair of the only group follows.
+    pub const IS_SINGLE: u32 = 1 << 31;
     pub const RULE_SET: usize = 0;
     pub const ORDER: usize = 1;
     pub const GROUPS: usize = 2;

@@ -237,6 +237,8 @@ fn field_of(text: &[u8], value_bytes: usize, dialect: &Dialect) -> Option<Option
 /// ```
 pub fn lists(file: &RobotsTxt<'_>, text: &[u8]) -> [Vec<u8>; 2] {
     let [mut extract, mut others] = [ListWriter::default(), ListWriter::default()];
+    // Most files are rules, and a list is stored elsewhere soon.
+    extract.bytes.reserve(text.len());
     let push = |list: &mut ListWriter, role, line, span: Span, value_bytes: usize| {
         let record = &text[span.range()];
         let in_order = list.push(role, line, record, record.len() - value_bytes);
@@ -266,9 +268,14 @@ pub fn lists(file: &RobotsTxt<'_>, text: &[u8]) -> [Vec<u8>; 2] {
 /// Reads an extract, or returns `None` if `extract` is damaged. Spans refer to the extract; the
 /// result has no other records and no notes.
 pub fn read_extract(extract: &[u8]) -> Option<RobotsTxt<'_>> {
+    let records: Option<Vec<_>> = ListReader::from_extract(extract).collect();
+    file_of(&records?)
+}
+
+/// Like [`read_extract`], from the records of an extract.
+pub fn file_of<'t>(records: &[ListedRecord<'t>]) -> Option<RobotsTxt<'t>> {
     let mut file = ExtractedFile::default();
-    for record in ListReader::from_extract(extract) {
-        let record = record?;
+    for record in records {
         let stored =
             ExtractedRecord { value: record.value(), line: record.line, span: record.span() };
         match record.role.field? {

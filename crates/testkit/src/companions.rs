@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use portcullis_build::compile::{self, CompileConfig};
-use portcullis_build::{Content, HostStanding, Packed, Standing, Standings};
+use portcullis_build::{Content, HostStanding, Standing, Standings};
 use portcullis_dialect::decision::{Decision, PolicyState, Reason, Verdict};
 use portcullis_dialect::dialect::{AccessOutcome, Dialect};
 use portcullis_dialect::usage::{Label, Stated, Usage};
@@ -205,7 +205,7 @@ pub fn set_to_compare(
             };
             for blob in [extract, records] {
                 let bytes = others.pool.get(*blob).expect("memory does not fail");
-                *blob = pool.intern(&Packed::plain(&bytes)).expect("memory takes it");
+                *blob = pool.intern(&bytes).expect("memory takes it");
             }
         }
         hosts.push(host);

@@ -5,7 +5,8 @@ use std::mem::offset_of;
 use zerocopy::little_endian::{U32, U64};
 use zerocopy::{FromZeros, IntoBytes};
 
-use portcullis_files::scratch::{Items, Scratch};
+use portcullis_engine::bytes::push_varint;
+use portcullis_files::scratch::{Items, Scratch, Spool};
 use portcullis_robots::access::{KnownOutage, UnixSeconds};
 use portcullis_robots::syntax::NoteKind;
 use portcullis_set::layout::{CaptureRow, HostLine, NONE, OutageRow};
@@ -13,6 +14,8 @@ use portcullis_set::layout::{CaptureRow, HostLine, NONE, OutageRow};
 use super::config::CompileError;
 use super::intern::{DistinctPolicies, end};
 use super::timelines::Timelines;
+use crate::hosts::Piece;
+use crate::ingest::{Role, push_bytes};
 use crate::pool::{BlobID, BlobPool};
 use crate::standing::{Content, HostStanding, Standing};
 
@@ -23,6 +26,9 @@ pub struct HostSections {
     pub captures: Captures,
     /// `None` if only the newest captures were kept.
     pub timelines: Option<Timelines>,
+    /// The record of each key.
+    pub log: Spool,
+    last_key: Box<[u8]>,
     /// The other records of files: for each list, the number of its bytes, and these, padded to words.
     pub others: Items<U32>,
     /// The position of the other records of each blob, or [`NONE`].
@@ -65,6 +71,8 @@ impl HostSections {
             hosts: Items::new(scratch),
             captures: Captures::new(scratch),
             timelines: has_history.then(|| Timelines::new(scratch)),
+            log: Spool::new(scratch),
+            last_key: Box::default(),
             others: Items::new(scratch),
             others_of_blob: vec![NONE; places],
             file_notes: Default::default(),
@@ -72,7 +80,7 @@ impl HostSections {
     }
 
     /// Stores the other records of a file, if they are new.
-    pub fn add_others(&mut self, blob: BlobID, pool: &BlobPool) -> Result<(), CompileError> {
+    fn add_others(&mut self, blob: BlobID, pool: &BlobPool) -> Result<(), CompileError> {
         if pool.bytes_of(blob) == 0 || self.others_of_blob[blob.index()] != NONE {
             return Ok(());
         }
@@ -84,19 +92,34 @@ impl HostSections {
         Ok(self.others.push(&words)?)
     }
 
-    /// Adds the next hosts, and resources that are no origin's.
+    /// Adds the next hosts, and resources that are no origin's, with the records of their captures.
     pub fn add_all(
         &mut self,
-        hosts: &[HostStanding],
+        piece: &Piece<'_>,
         pool: &BlobPool,
         distinct: &DistinctPolicies,
     ) -> Result<(), CompileError> {
-        for host in hosts {
-            for content in host.contents() {
-                if let Content::File { others, .. } = content {
-                    self.add_others(others, pool)?;
-                }
+        for content in piece.contents() {
+            if let Content::File { others, .. } = content {
+                self.add_others(others, pool)?;
             }
+        }
+        let mut records = Vec::new();
+        for (host, captures) in piece.hosts.iter().zip(&piece.captures) {
+            captures.push(&mut records, [&self.last_key, &host.key], &mut |out, role, blob| {
+                match role {
+                    Role::Location => push_bytes(out, &pool.get(blob)?),
+                    Role::Extract => push_varint(out, distinct.of_blob[blob.index()]),
+                    Role::Others => {
+                        push_varint(out, self.others_of_blob[blob.index()].wrapping_add(1));
+                    }
+                }
+                Ok(())
+            })?;
+            self.last_key.clone_from(&host.key);
+        }
+        self.log.write(&records)?;
+        for host in &*piece.hosts {
             let numbers = (distinct, &*self.others_of_blob);
             let timelines = self.timelines.as_mut().map(|it| it.add(host, numbers)).transpose()?;
             if host.is_host() {

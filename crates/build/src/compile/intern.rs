@@ -6,7 +6,7 @@ use zerocopy::{Immutable, IntoBytes};
 use portcullis_dialect::dialect::AccessOutcome;
 use portcullis_engine::{Line, RuleSetBuf};
 use portcullis_files::scratch::{Items, Scratch, Spool};
-use portcullis_set::layout::{NONE, ORDER_HAS_LENGTHS, RuleSetRow};
+use portcullis_set::layout::{NONE, ORDER_HAS_LENGTHS, RuleSetRow, policy};
 
 use super::config::CompileError;
 use crate::pool::{BlobPool, Fingerprint, Fingerprints};
@@ -33,6 +33,7 @@ fn position(items: u64) -> Result<u32, CompileError> {
 
 /// The record of each pattern's rule of a rule group, counted from the first rule of its first group, as it
 /// is stored; and the lengths of the patterns, if they are compared with those of other rule groups.
+#[derive(Debug)]
 pub struct PackedOrder {
     /// Each list is the width of a number in bytes (1, 2 or 4), then the numbers in that width.
     bytes: Vec<u8>,
@@ -48,6 +49,11 @@ impl PackedOrder {
             push_numbers(lengths, &mut bytes);
         }
         PackedOrder { fingerprint: Fingerprint::of(&bytes), bytes }
+    }
+
+    /// Returns the number of its bytes.
+    pub fn bytes(&self) -> usize {
+        self.bytes.len()
     }
 }
 
@@ -115,6 +121,9 @@ impl RuleSets {
         let RuleSets { index, line_count, new, known, .. } = self;
         known.number(fingerprint, || {
             let start = position(*line_count)?;
+            if index.len() >= policy::IS_SINGLE as usize {
+                return Err(CompileError::too_many_items());
+            }
             *line_count += rules.as_lines().len() as u64;
             new.extend_from_slice(rules.as_lines());
             let lines = rules.as_lines().len() as u32;

@@ -14,7 +14,7 @@
 //! grow in [`Spool`]s and are copied to the set in the end. Nothing is numbered again. While policies are
 //! added, the next ones are planned, hosts before them are added and hosts behind them settled.
 //!
-//! Cost: each distinct file is planned once, and each distinct rule set compiled once. Memory: some
+//! Cost: each distinct file is planned once, and the rules of a group once in a while. Memory: some
 //! 30 bytes for each distinct file, rule set, order and response in a history, 40 for each name, 13 for each
 //! host, 8 for each block of the file, the last strings, and [`PLANNED_BYTES_PER_THREAD_MAX`] for plans
 //! that are not yet joined.
@@ -40,19 +40,19 @@ use portcullis_files::scratch::{Spool, Table};
 use portcullis_set::file::{HeaderFields, SectionKind, SetCounts};
 use portcullis_set::layout::record::In;
 
-use crate::hosts::Standings;
-use crate::ingest::{Captured, Role, StandingCounts};
+use crate::hosts::{Piece, Standings};
+use crate::ingest::StandingCounts;
 use crate::limits::{
-    PLANNED_BYTES_PER_THREAD_MAX, PLANNED_POLICIES_MAX, SET_HOST_SEEDS_MAX, SET_TEXT_BYTES_FREE,
-    SET_TEXT_BYTES_PER_BYTE,
+    COMPILED_RULES_BYTES_MAX, PLANNED_BYTES_PER_THREAD_MAX, PLANNED_POLICIES_MAX,
+    SET_HOST_SEEDS_MAX, SET_TEXT_BYTES_FREE, SET_TEXT_BYTES_PER_BYTE,
 };
-use crate::pool::{BlobID, BlobPool};
-use crate::standing::{Content, HostStanding};
+use crate::pool::BlobPool;
+use crate::standing::Content;
 use crate::writer::{SectionSink, SetFileWriter};
 
 use self::hosts::HostSections;
 use self::intern::DistinctPolicies;
-use self::plan::PolicyPlan;
+use self::plan::{KnownRules, PolicyPlan};
 use self::policies::PolicySections;
 use self::slots::HostSlots;
 
@@ -137,7 +137,7 @@ fn plan_bytes(file_bytes: usize) -> usize {
 /// Plans policies on all threads, and adds them in order: while some are added, the next ones are planned.
 /// Returns the bytes of their files.
 fn add_policies(
-    (pool, config): (&BlobPool, &CompileConfig),
+    (pool, known, config): (&BlobPool, &KnownRules, &CompileConfig),
     contents: &[Content],
     policies: &mut PolicySections,
 ) -> Result<u64, CompileError> {
@@ -149,7 +149,7 @@ fn add_policies(
     let plan = |from: usize, to: usize| {
         let contents = contents[from..to].par_iter().zip(&extracts[from..to]);
         let plans = contents.map(|(content, extract)| match *content {
-            Content::File { .. } => plan::of_extract(extract, config.dialect),
+            Content::File { .. } => plan::of_extract(extract, config.dialect, known),
             Content::Access(outcome) => plan::access(outcome),
         });
         plans.collect::<Vec<PolicyPlan<'_>>>()
@@ -173,6 +173,7 @@ pub(super) struct Compiled<'c> {
     standings: &'c Standings,
     config: &'c CompileConfig,
     distinct: DistinctPolicies,
+    known: KnownRules,
     policies: PolicySections,
     hosts: HostSections,
     /// The seed of the table of hosts, which is made when all are known.
@@ -195,6 +196,7 @@ impl<'c> Compiled<'c> {
             standings,
             config,
             distinct: DistinctPolicies::new(pool),
+            known: KnownRules::new(COMPILED_RULES_BYTES_MAX.min(scratch.memory() / 8)),
             policies: PolicySections::new(scratch),
             hosts: HostSections::new(scratch, pool.places(), standings.has_history()),
             host_seed: 0,
@@ -206,18 +208,16 @@ impl<'c> Compiled<'c> {
         let mut pieces = standings.pieces();
         let (mut last, mut next) = (None, pieces.next_piece()?);
         while last.is_some() || next.is_some() {
-            let contents = next.iter().flat_map(|hosts| hosts.iter());
-            let contents = contents.flat_map(HostStanding::contents);
+            let contents = next.iter().flat_map(Piece::contents);
             let contents = contents.filter_map(|content| compiled.distinct.add(content)).collect();
-            let hosts = last.as_deref().unwrap_or_default();
-            let (compiled, following) =
-                rayon::join(|| compiled.add(contents, hosts, writer), || pieces.next_piece());
+            let (compiled, following) = rayon::join(
+                || compiled.add(contents, last.as_ref(), writer),
+                || pieces.next_piece(),
+            );
             compiled?;
             (last, next) = (next, following?);
         }
-        if let Some(captured) = standings.log() {
-            compiled.add_other_files(captured, writer)?;
-        }
+        writer.write(compiled.policies.rule_sets.take_new().as_bytes())?;
         let hosts = &compiled.hosts;
         let responses = hosts.timelines.as_ref().map(|it| it.responses.spool());
         let captures: Vec<&Spool> =
@@ -242,19 +242,20 @@ impl<'c> Compiled<'c> {
     fn add(
         &mut self,
         contents: Vec<Content>,
-        hosts: &[HostStanding],
+        hosts: Option<&Piece<'_>>,
         writer: &mut impl SectionSink,
     ) -> Result<(), CompileError> {
         let lines = self.policies.rule_sets.take_new();
-        let Compiled { standings, config, distinct, policies, hosts: sections, counts, .. } = self;
-        let planning = (&standings.pool, *config);
+        let Compiled { standings, config, distinct, known, policies, .. } = self;
+        let (sections, counts) = (&mut self.hosts, &mut self.counts);
+        let planning = (&standings.pool, &*known, *config);
         let (added, written) = rayon::join(
             || add_policies(planning, &contents, policies),
             || {
                 writer.write(lines.as_bytes())?;
-                sections.add_all(hosts, &standings.pool, distinct)?;
-                hosts.iter().for_each(|host| counts.add_host(host));
-                Ok::<_, CompileError>(())
+                let Some(piece) = hosts else { return Ok(()) };
+                piece.hosts.iter().for_each(|host| counts.add_host(host));
+                sections.add_all(piece, &standings.pool, distinct)
             },
         );
         written?;
@@ -264,26 +265,6 @@ impl<'c> Compiled<'c> {
         let provenance = 2 * self.config.provenance.len();
         let tables = of_blobs + self.policies.table_bytes() + self.hosts.table_bytes() + provenance;
         Ok(self.tables.resize(tables)?)
-    }
-
-    /// Adds the files of captures that are no origin's policy now, but may become one with later
-    /// captures. Writes new rule sets.
-    fn add_other_files(
-        &mut self,
-        captured: &Captured,
-        writer: &mut impl SectionSink,
-    ) -> Result<(), CompileError> {
-        let mut unplanned = Vec::new();
-        captured.each_file(|file, others| {
-            self.hosts.add_others(others, &self.standings.pool)?;
-            unplanned.extend(self.distinct.add(file));
-            match unplanned.len() < PLANNED_POLICIES_MAX {
-                true => Ok(()),
-                false => self.add(std::mem::take(&mut unplanned), &[], writer),
-            }
-        })?;
-        self.add(unplanned, &[], writer)?;
-        writer.write(self.policies.rule_sets.take_new().as_bytes())
     }
 
     /// Checks that the lines of all files are not far longer than a file of this size.
@@ -341,14 +322,8 @@ impl<'c> Compiled<'c> {
         writer.spool(SectionKind::CAPTURES, hosts.captures.rows.spool())?;
         writer.spool(SectionKind::OTHERS, hosts.others.spool())?;
         writer.spool(SectionKind::OUTAGES, hosts.captures.outages.spool())?;
-        if let Some(captured) = standings.log() {
-            writer.begin(SectionKind::LOG)?;
-            let number = |role: Role, blob: BlobID| match role {
-                Role::Others => hosts.others_of_blob[blob.index()].wrapping_add(1),
-                Role::Extract | Role::Location => distinct.of_blob[blob.index()],
-            };
-            let pool = &standings.pool;
-            captured.write_log(pool, number, |bytes| writer.write(bytes))?;
+        if standings.has_captures() {
+            writer.spool(SectionKind::LOG, &hosts.log)?;
         }
         writer.spool(SectionKind::USAGE_RECORDS, texts.lists(In::Usage))?;
         if let Some(timelines) = &hosts.timelines {

@@ -1,5 +1,8 @@
 //! Plans one policy independently of all others, so that threads can plan in parallel.
 
+use std::convert::Infallible;
+use std::sync::Arc;
+
 use foldhash::fast::RandomState;
 use hashbrown::HashMap;
 
@@ -10,11 +13,12 @@ use portcullis_engine::RuleSetBuf;
 use portcullis_robots::policy::{Audience, NamedRobot, OrderedRules};
 use portcullis_robots::syntax::{Group, RobotsTxt};
 use portcullis_set::layout::record;
-use portcullis_set::lists::{ListReader, ListedRecord, read_extract};
+use portcullis_set::lists::{ListReader, ListedRecord, file_of};
 
 use super::intern::PackedOrder;
-use super::texts::add_forms;
+use super::texts::forms;
 use crate::pool::Fingerprint;
+use crate::recent::Recent;
 
 /// A policy whose parts are not numbered yet.
 pub struct PolicyPlan<'p> {
@@ -44,15 +48,32 @@ pub struct PlannedRobot {
     pub naming_line: u32,
 }
 
-/// Groups that the same agents follow, and their rules in order of precedence.
+/// Groups that the same agents follow.
 pub struct PlannedGroup {
     /// The number and the record of each group's first rule.
     pub positions: Vec<(u32, u32)>,
+    pub rules: Arc<CompiledRules>,
+}
+
+/// The rules of groups in order of precedence. They depend on nothing else in the file.
+#[derive(Debug)]
+pub struct CompiledRules {
     pub compiled: RuleSetBuf,
     /// What stands for `compiled`; found here because every thread plans.
     pub fingerprint: Fingerprint,
     pub order: PackedOrder,
+    /// The records whose text is that of their pattern, counted from the first rule, and their forms.
+    forms: Vec<(u32, u32)>,
 }
+
+/// The rules of single groups that were compiled, in whatever file. Five in six groups of real files have
+/// the rules of another.
+pub type KnownRules = Recent<RulesKey, Arc<CompiledRules>>;
+
+/// What the compiled rules of a group follow from: its records from the text of the first one to the end, the
+/// verdict of that one and the lengths of its text and of its value, and whether the patterns are compared with
+/// others.
+pub type RulesKey = (Fingerprint, Verdict, [usize; 2], bool);
 
 /// Plans the policy of an origin without a file.
 pub fn access<'p>(access: AccessOutcome) -> PolicyPlan<'p> {
@@ -74,10 +95,10 @@ pub fn access<'p>(access: AccessOutcome) -> PolicyPlan<'p> {
 /// # Panics
 ///
 /// If the extract is not one.
-pub fn of_extract<'p>(extract: &'p [u8], dialect: &Dialect) -> PolicyPlan<'p> {
-    let file = &read_extract(extract).expect("extracts are of this program");
-    let (records, usage_records): (Vec<_>, Vec<_>) =
-        ListReader::from_extract(extract).flatten().partition(|record| !record.role.is_usage());
+pub fn of_extract<'p>(extract: &'p [u8], dialect: &Dialect, known: &KnownRules) -> PolicyPlan<'p> {
+    let mut records: Vec<_> = ListReader::from_extract(extract).flatten().collect();
+    let file = &file_of(&records).expect("extracts are of this program");
+    let usage_records = records.split_off(records.partition_point(|it| !it.role.is_usage()));
     let has_rules = !file.rules().is_empty();
     let state = if has_rules { PolicyState::Rules } else { PolicyState::NoRules };
     let access = access(AccessOutcome { state, verdict: Verdict::Allow });
@@ -88,7 +109,7 @@ pub fn of_extract<'p>(extract: &'p [u8], dialect: &Dialect) -> PolicyPlan<'p> {
         plan.unruled = robots.into_iter().map(|robot| robot.name).collect();
     }
     if has_rules {
-        plan.add(file, dialect);
+        plan.add((file, extract), dialect, known);
     }
     plan
 }
@@ -101,7 +122,12 @@ fn user_agent_record(file: &RobotsTxt<'_>, group: usize, line: usize) -> u32 {
 
 impl PolicyPlan<'_> {
     /// Plans the robots, the entries and the rule groups of a file with rules.
-    fn add(&mut self, file: &RobotsTxt<'_>, dialect: &Dialect) {
+    fn add(
+        &mut self,
+        (file, extract): (&RobotsTxt<'_>, &[u8]),
+        dialect: &Dialect,
+        known: &KnownRules,
+    ) {
         let Audience { robots, default_groups, default_line, .. } = Audience::of(file, dialect);
         let mut entries = Entries::default();
         for NamedRobot { name, groups, line } in robots {
@@ -121,18 +147,65 @@ impl PolicyPlan<'_> {
         }
         for (groups, is_compared) in rule_groups.iter().zip(are_compared) {
             let positions = group_positions(file, groups);
-            let (rules, lengths) =
-                OrderedRules::distinct_with_lengths(file, groups, &dialect.paths);
-            let order = record_order(&rules, &positions);
-            let compiled = rules.compile();
-            let PolicyPlan { forms, records, .. } = &mut *self;
-            add_forms(forms, records, (positions[0].1, &order), compiled.as_rule_set());
-            let has_lengths = is_compared && dialect.paths.precedence == Precedence::MostBytes;
-            let order = PackedOrder::new(&order, has_lengths.then_some(&*lengths));
-            let fingerprint = Fingerprint::of(compiled.as_bytes());
-            self.rule_groups.push(PlannedGroup { positions, compiled, fingerprint, order });
+            let compile = || self.compiled((file, groups), &positions, is_compared, dialect);
+            let rules = match **groups {
+                [group] => {
+                    let compile = || {
+                        let rules = compile();
+                        let bytes = rules.bytes();
+                        Ok::<_, Infallible>((Arc::new(rules), bytes))
+                    };
+                    let Ok(rules) =
+                        known.get(rules_key(file, extract, group, is_compared), compile);
+                    rules
+                }
+                _ => Arc::new(compile()),
+            };
+            for (number, form) in &rules.forms {
+                self.forms[(positions[0].1 + number) as usize] = *form;
+            }
+            self.rule_groups.push(PlannedGroup { positions, rules });
         }
     }
+
+    /// Compiles the rules of groups with these positions.
+    fn compiled(
+        &self,
+        (file, groups): (&RobotsTxt<'_>, &[usize]),
+        positions: &[(u32, u32)],
+        is_compared: bool,
+        dialect: &Dialect,
+    ) -> CompiledRules {
+        let (rules, lengths) = OrderedRules::distinct_with_lengths(file, groups, &dialect.paths);
+        let order = record_order(&rules, positions);
+        let compiled = rules.compile();
+        let records = &self.records[positions[0].1 as usize..];
+        let forms = forms(records, &order, compiled.as_rule_set());
+        let has_lengths = is_compared && dialect.paths.precedence == Precedence::MostBytes;
+        let order = PackedOrder::new(&order, has_lengths.then_some(&*lengths));
+        let fingerprint = Fingerprint::of(compiled.as_bytes());
+        CompiledRules { compiled, fingerprint, order, forms }
+    }
+}
+
+impl CompiledRules {
+    /// Returns the bytes that they take.
+    fn bytes(&self) -> usize {
+        let lists = self.order.bytes() + size_of_val(&*self.forms);
+        size_of::<CompiledRules>() + self.compiled.as_bytes().len() + lists
+    }
+}
+
+/// Returns what the compiled rules of a group of `file` follow from, which was read from `extract`.
+fn rules_key(file: &RobotsTxt<'_>, extract: &[u8], group: usize, is_compared: bool) -> RulesKey {
+    let rules = file.rules_of(&file.groups()[group]);
+    let [Some(first), Some(last)] = [rules.first(), rules.last()] else {
+        return (Fingerprint::of(&[]), Verdict::Allow, [0; 2], is_compared);
+    };
+    // Lines count from one record to the next, so they are the same in files with the same group.
+    let records = &extract[first.span.range().start..last.span.range().end];
+    let lengths = [first.span.range().len(), first.value.len()];
+    (Fingerprint::of(records), first.verdict, lengths, is_compared)
 }
 
 /// The distinct lists of groups that agents follow.
@@ -237,8 +310,8 @@ mod tests {
             let text = long_rule_of_many(file_bytes);
             let file = RobotsTxt::parse(&text, &RFC_9309, None);
             let [extract, _] = lists(&file, &text);
-            let plan = of_extract(&extract, &RFC_9309);
-            let compiled = plan.rule_groups.iter().map(|it| it.compiled.as_bytes().len());
+            let plan = of_extract(&extract, &RFC_9309, &KnownRules::new(0));
+            let compiled = plan.rule_groups.iter().map(|it| it.rules.compiled.as_bytes().len());
             let bytes = size_of_val(&*plan.records) + compiled.sum::<usize>();
             assert!(bytes <= plan_bytes(extract.len()), "{bytes} bytes for {}", extract.len());
         }
@@ -253,7 +326,7 @@ mod tests {
             User-agent: c\nDisallow: /c\n\nUser-agent: *\nDisallow: /x\n\nUser-agent: c\n";
         let file = RobotsTxt::parse(text, &RFC_9309, None);
         let [extract, _] = lists(&file, text);
-        let plan = of_extract(&extract, &RFC_9309);
+        let plan = of_extract(&extract, &RFC_9309, &KnownRules::new(0));
         let rules = |groups: &PlannedGroup| groups.positions.iter().map(|it| it.0).collect();
         let rule_groups: Vec<Vec<u32>> = plan.rule_groups.iter().map(rules).collect();
         assert_eq!(rule_groups, [vec![0, 3], vec![1], vec![2, 5], vec![4]]);

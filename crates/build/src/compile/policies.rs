@@ -67,7 +67,7 @@ impl PolicySections {
         let RuleSetRow { line, lines } = match default.map(|entry| &*plan.entries[entry]) {
             Some([group]) => {
                 let at = groups_at + *group as usize * policy::RULE_GROUP_WORDS + policy::RULE_SET;
-                self.rule_sets.index[words[at].get() as usize]
+                self.rule_sets.index[(words[at].get() & !policy::IS_SINGLE) as usize]
             }
             None | Some(_) => RuleSetRow { line: NONE.into(), lines: 0.into() },
         };
@@ -125,9 +125,14 @@ impl PolicySections {
         let own_words = rule_groups.len() * policy::RULE_GROUP_WORDS + several().count();
         let mut next = words.len() + own_words;
         let mut lists = Vec::new();
-        for PlannedGroup { positions, compiled, fingerprint, order } in rule_groups {
-            let order = self.orders.intern(&order)?;
-            let rule_set = self.rule_sets.intern(&compiled, fingerprint)?;
+        for PlannedGroup { positions, rules } in rule_groups {
+            let order = self.orders.intern(&rules.order)?;
+            let rule_set = self.rule_sets.intern(&rules.compiled, rules.fingerprint)?;
+            if let ([pair], false) = (&*positions, are_wide) {
+                words.extend([rule_set | policy::IS_SINGLE, order].map(U32::new));
+                Pairs::push(*pair, are_wide, words);
+                continue;
+            }
             words.extend([rule_set, order, next as u32].map(U32::new));
             next += 1 + positions.len() * Pairs::words(are_wide);
             push(&mut lists, positions.len() as u32);

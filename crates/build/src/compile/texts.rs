@@ -1,7 +1,7 @@
 //! The stored form of records: the line of each, and the form of its text.
 //!
 //! Most rules are `Disallow: ` or `Allow: ` followed by the text of their pattern, which the set
-//! stores anyway; [`add_forms`] finds those. The text of any other record is stored as a string.
+//! stores anyway; [`forms`] finds those. The text of any other record is stored as a string.
 
 use zerocopy::little_endian::U32;
 
@@ -88,22 +88,18 @@ fn push_lines(words: &mut Vec<U32>, lines: impl ExactSizeIterator<Item = u32>) {
     runs.into_iter().for_each(|run| Pairs::push(run, are_wide, words));
 }
 
-/// Adds the forms of the rules of an entry to those of a file's records, given the record of each
-/// pattern, counted from `first`. A rule has the same pattern in each entry.
-pub fn add_forms(
-    forms: &mut [u32],
+/// Returns the records of rules whose text is that of their pattern, and its form, given the record of each
+/// pattern of `compiled`.
+pub fn forms(
     records: &[ListedRecord<'_>],
-    (first, order): (u32, &[u32]),
+    order: &[u32],
     compiled: RuleSet<'_>,
-) {
-    for (index, number) in order.iter().enumerate() {
-        let record = (first + number) as usize;
-        if forms[record] == record::STRING
-            && let Some((_, pattern)) = compiled.get(index)
-        {
-            forms[record] = form_of(&records[record], &pattern).unwrap_or(record::STRING);
-        }
-    }
+) -> Vec<(u32, u32)> {
+    let form = |(index, &number): (usize, &u32)| {
+        let (_, pattern) = compiled.get(index)?;
+        Some((number, form_of(&records[number as usize], &pattern)?))
+    };
+    order.iter().enumerate().filter_map(form).collect()
 }
 
 /// Returns the form of a record's text, if that is the text of its pattern.

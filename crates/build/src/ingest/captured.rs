@@ -10,6 +10,7 @@
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
+use std::ops::Range;
 
 use hashbrown::HashMap;
 use hashbrown::hash_map::EntryRef;
@@ -18,14 +19,13 @@ use rayon::prelude::*;
 use portcullis_engine::bytes::{push_varint, take_varint};
 use portcullis_files::error::WriteError;
 use portcullis_files::limits::SORTED_RUNS_MAX;
-use portcullis_files::scratch::{Scratch, Spool, SpoolReader, Table, push_record, take_record};
+use portcullis_files::scratch::{Scratch, Spool, Table, push_record, take_record};
 
 use super::ahead::ahead;
-use super::known::{Held, Keeps, Keyed, Known, Resources, date_repeated, settle_order};
-use super::log::{Form, Role, push_bytes, push_key, take_key};
+use super::known::{Keeps, Keyed, Known, Resources, date_repeated, settle_order};
+use super::log::{Form, push_key, take_key};
 use super::place::{self, Slot};
-use crate::pool::{BlobID, BlobPool};
-use crate::standing::Content;
+use crate::pool::BlobID;
 
 /// The bytes of records that share a place in the index.
 const BLOCK_BYTES: usize = 16 * 1024;
@@ -42,8 +42,7 @@ const KEYS_AT_ONCE: usize = 64 * KEYS_PER_PIECE;
 /// The captures read so far.
 #[derive(Debug)]
 pub(super) struct Newest {
-    pub(super) scratch: Scratch,
-    pub(super) pool: BlobPool,
+    scratch: Scratch,
     keeps: Keeps,
     resources: HashMap<Box<[u8]>, Resources, foldhash::fast::RandomState>,
     /// About the bytes of the table.
@@ -55,11 +54,10 @@ pub(super) struct Newest {
 }
 
 impl Newest {
-    /// Begins without captures; their files go to `pool`.
-    pub(super) fn new(keeps: Keeps, pool: BlobPool, scratch: &Scratch) -> Newest {
+    /// Begins without captures.
+    pub(super) fn new(keeps: Keeps, scratch: &Scratch) -> Newest {
         Newest {
             scratch: scratch.clone(),
-            pool,
             keeps,
             resources: HashMap::default(),
             bytes: 0,
@@ -148,8 +146,8 @@ impl Newest {
         merged
     }
 
-    /// Returns the captures of all resources, and the content of their files.
-    pub(super) fn finish(mut self) -> Result<(Captured, BlobPool), WriteError> {
+    /// Returns the captures of all resources.
+    pub(super) fn finish(mut self) -> Result<Captured, WriteError> {
         let mut captured = match self.runs.is_empty() {
             true => self.sorted(Form::Sorted)?,
             false => {
@@ -163,7 +161,7 @@ impl Newest {
             }
         };
         captured.undated += self.undated;
-        Ok((captured, self.pool))
+        Ok(captured)
     }
 }
 
@@ -297,73 +295,6 @@ impl Captured {
         Ok(())
     }
 
-    /// Passes all keys and their resources to `take`, in order. While some are taken, the next ones are read.
-    fn each_piece<E: From<WriteError> + Send>(
-        &self,
-        mut take: impl FnMut(Vec<Keyed>) -> Result<(), E> + Send,
-    ) -> Result<(), E> {
-        let mut reader = self.reader();
-        let mut piece = reader.next_piece()?;
-        while !piece.is_empty() {
-            let (taken, next) = rayon::join(|| take(piece), || reader.next_piece());
-            taken?;
-            piece = next?;
-        }
-        Ok(())
-    }
-
-    /// Passes the content and the other records of each captured file.
-    pub(crate) fn each_file<E: From<WriteError> + Send>(
-        &self,
-        mut take: impl FnMut(Content, BlobID) -> Result<(), E> + Send,
-    ) -> Result<(), E> {
-        self.each_piece(|piece| {
-            for known in piece.iter().flat_map(|(_, resources)| resources).flatten() {
-                if let Held::File { extract, others, has_rules } = known.held {
-                    take(Content::File { extract, others, has_rules }, others)?;
-                }
-            }
-            Ok(())
-        })
-    }
-
-    /// Passes the log of a set to `write`. `number` gives the numbers of files in the set.
-    pub(crate) fn write_log<E: From<WriteError> + Send>(
-        &self,
-        pool: &BlobPool,
-        number: impl Fn(Role, BlobID) -> u32 + Sync,
-        mut write: impl FnMut(&[u8]) -> Result<(), E> + Send,
-    ) -> Result<(), E> {
-        let refer = |out: &mut Vec<u8>, role, blob| {
-            match role {
-                Role::Location => push_bytes(out, &pool.get(blob)?),
-                Role::Extract | Role::Others => push_varint(out, number(role, blob)),
-            }
-            Ok(())
-        };
-        let mut last_of_all = Box::default();
-        self.each_piece(|piece| {
-            let code = |index: usize| {
-                let first = index * KEYS_PER_PIECE;
-                let keys = &piece[first..piece.len().min(first + KEYS_PER_PIECE)];
-                let mut last = first.checked_sub(1).map_or(&last_of_all, |last| &piece[last].0);
-                let mut records = Vec::new();
-                for (key, resources) in keys {
-                    push_key(&mut records, last, key);
-                    Form::Log.push(&mut records, resources, &mut &refer)?;
-                    last = key;
-                }
-                Ok(records)
-            };
-            let coded = (0..piece.len().div_ceil(KEYS_PER_PIECE)).into_par_iter().map(code);
-            for records in coded.collect::<Result<Vec<_>, WriteError>>()? {
-                write(&records)?;
-            }
-            last_of_all = piece.into_iter().next_back().map(|(key, _)| key).unwrap_or_default();
-            Ok(())
-        })
-    }
-
     /// Adds captures to the last block, which is appended when it is full.
     fn push(&mut self, block: &mut Block, (key, resources): Keyed) -> Result<(), WriteError> {
         block.push(&key, resources, self.keeps, self.form)?;
@@ -402,16 +333,15 @@ impl Captured {
     /// Reads all keys and their resources in order.
     pub(super) fn reader(&self) -> CapturedReader<'_> {
         let waiting = Vec::new().into_iter();
-        CapturedReader { captured: self, reader: self.records.reader(), block: 0, waiting }
+        CapturedReader { captured: self, block: 0, waiting }
     }
 
     /// Returns the number of a key among all, and the resources under it; `None` if it is not there.
     pub(super) fn get(&self, key: &[u8]) -> Result<Option<(u64, Resources)>, WriteError> {
         let after = self.blocks.partition_point(|(first, ..)| **first <= *key);
         let Some(block) = after.checked_sub(1) else { return Ok(None) };
-        let (start, end) = (self.start_of(block), self.start_of(after));
-        let (bytes, mut number) = (self.records.at(start, (end - start) as usize)?, 0);
-        let found = self.some_of(&bytes, |other| {
+        let mut number = 0;
+        let found = self.some_of(block, |other| {
             let order = other.cmp(key);
             number += u64::from(order == Ordering::Less);
             order
@@ -425,13 +355,21 @@ impl Captured {
         self.blocks.get(block).map_or(self.records.len(), |(.., start)| *start)
     }
 
+    /// Returns the keys of a block, with their resources.
+    fn all_of(&self, block: usize) -> Result<Vec<Keyed>, WriteError> {
+        self.some_of(block, |_| Ordering::Equal)
+    }
+
     /// Returns the keys of a block that are wanted, with their resources, up to the first key that is
     /// greater than those.
     fn some_of(
         &self,
-        mut block: &[u8],
+        block: usize,
         mut wanted: impl FnMut(&[u8]) -> Ordering,
     ) -> Result<Vec<Keyed>, WriteError> {
+        let (start, end) = (self.start_of(block), self.start_of(block + 1));
+        let block = self.records.at(start, (end - start) as usize)?;
+        let mut block = &*block;
         let (mut some, mut key) = (Vec::new(), Vec::new());
         let mut read = || {
             while !block.is_empty() {
@@ -455,7 +393,6 @@ impl Captured {
 /// Reads [`Captured`] in the order of keys.
 pub(super) struct CapturedReader<'c> {
     captured: &'c Captured,
-    reader: SpoolReader<'c>,
     /// The number of blocks that were read.
     block: usize,
     /// What was read of the last block and not returned.
@@ -463,26 +400,19 @@ pub(super) struct CapturedReader<'c> {
 }
 
 impl CapturedReader<'_> {
-    /// Reads the bytes of the next blocks; none after the last.
-    fn blocks(&mut self, count: usize) -> Result<Vec<Vec<u8>>, WriteError> {
-        let CapturedReader { captured, reader, block, .. } = self;
-        let blocks = *block..captured.blocks.len().min(*block + count);
-        *block = blocks.end;
-        let read = |block| {
-            let bytes = captured.start_of(block + 1) - captured.start_of(block);
-            let mut bytes = vec![0; bytes as usize];
-            reader.read(&mut bytes)?;
-            Ok(bytes)
-        };
-        blocks.map(read).collect()
+    /// Returns the next blocks; none after the last.
+    fn blocks(&mut self, count: usize) -> Range<usize> {
+        let blocks = self.block..self.captured.blocks.len().min(self.block + count);
+        self.block = blocks.end;
+        blocks
     }
 
     /// Reads the next key and its resources, on this thread alone.
     fn read(&mut self) -> Result<Option<Keyed>, WriteError> {
         if self.waiting.len() == 0
-            && let Some(block) = self.blocks(1)?.pop()
+            && let Some(block) = self.blocks(1).next()
         {
-            self.waiting = self.captured.some_of(&block, |_| Ordering::Equal)?.into_iter();
+            self.waiting = self.captured.all_of(block)?.into_iter();
         }
         Ok(self.waiting.next())
     }
@@ -490,8 +420,8 @@ impl CapturedReader<'_> {
     /// Reads the next [`BLOCKS_AT_ONCE`] blocks on all threads; nothing after the last. Not after single
     /// keys were read.
     pub(super) fn next_piece(&mut self) -> Result<Vec<Keyed>, WriteError> {
-        let (blocks, captured) = (self.blocks(BLOCKS_AT_ONCE)?, self.captured);
-        let keyed = blocks.par_iter().map(|block| captured.some_of(block, |_| Ordering::Equal));
+        let (blocks, captured) = (self.blocks(BLOCKS_AT_ONCE), self.captured);
+        let keyed = blocks.into_par_iter().map(|block| captured.all_of(block));
         Ok(keyed.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
     }
 }
@@ -516,6 +446,7 @@ mod tests {
     use portcullis_dialect::dialect::RFC_9309;
     use portcullis_robots::access::UnixSeconds;
 
+    use super::super::known::Held;
     use super::super::tracks::Track;
     use super::*;
     use portcullis_set::stored::CaptureFacts;
@@ -526,7 +457,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         for scratch in [Scratch::in_memory(), Scratch::with_little_memory(folder.path(), 100_000)] {
             let rules = &RFC_9309.access;
-            let mut newest = Newest::new((rules, false), BlobPool::new(&scratch), &scratch);
+            let mut newest = Newest::new((rules, false), &scratch);
             for date in 1..=FAILURES {
                 let date = date * 7 % (FAILURES + 1);
                 let status = if date == 100 { 404 } else { 503 };
@@ -536,7 +467,7 @@ mod tests {
                 let known = Known { facts, position: 0, held: Held::Nothing, payload };
                 newest.take(b"a.example", Slot::Https, known).unwrap();
             }
-            let (captured, ..) = newest.finish().unwrap();
+            let captured = newest.finish().unwrap();
             let (number, [http, found]) = captured.get(b"a.example").unwrap().unwrap();
             assert!(number == 0 && http.is_empty());
             assert!(captured.get(b"a").unwrap().is_none() && captured.get(b"b").unwrap().is_none());

@@ -9,12 +9,11 @@ use hashbrown::HashMap;
 use rayon::prelude::*;
 
 use portcullis_dialect::decision::PolicyState;
-use portcullis_files::scratch::Scratch;
 use portcullis_set::file::{Section, SetError};
 use portcullis_set::lists::{ListReader, read_extract};
 use portcullis_set::stored::{PolicyNumber, PolicySet};
 
-use crate::pool::Packed;
+use crate::pool::{BlobID, SharedPool};
 
 /// A part of a file, as the log refers to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -25,8 +24,15 @@ pub(crate) enum Part {
     Others(u32),
 }
 
-/// A part of a file, and whether it has neither rules nor usage records.
-pub(crate) type ReadPart = (Packed, bool);
+/// A part of a file that was read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ReadPart {
+    pub blob: BlobID,
+    /// The number of its bytes.
+    pub bytes: usize,
+    /// Whether it has neither rules nor usage records.
+    pub is_silent: bool,
+}
 
 /// Reads the files of a set.
 #[derive(Clone, Copy)]
@@ -34,7 +40,8 @@ pub(crate) struct Files<'m> {
     pub set: &'m PolicySet,
     /// The section that refers to them.
     pub log: Section,
-    pub scratch: &'m Scratch,
+    /// Where they are stored.
+    pub pool: &'m SharedPool,
 }
 
 impl<'m> Files<'m> {
@@ -43,17 +50,17 @@ impl<'m> Files<'m> {
         "its files are longer together than those of a set of its size";
 
     /// Begins to read the files of a set, which has captures.
-    pub fn of(set: &'m PolicySet, scratch: &'m Scratch) -> Result<Files<'m>, SetError> {
+    pub fn of(set: &'m PolicySet, pool: &'m SharedPool) -> Result<Files<'m>, SetError> {
         let problem = "has no captures; run `portcullis compile` again";
         let log = set.log().ok_or_else(|| SetError::unusable(set.name(), problem))?;
-        Ok(Files { set, log, scratch })
+        Ok(Files { set, log, pool })
     }
 
     /// Reads a part of a file.
     pub fn read(&self, part: Part) -> Result<ReadPart, SetError> {
         let (policy, has_rules) = match part {
             Part::Extract(policy, has_rules) => (policy, has_rules),
-            Part::Others(number) => return Ok((self.others(number.checked_sub(1))?, true)),
+            Part::Others(number) => return self.others(number.checked_sub(1)),
         };
         let policy = self.set.policy(PolicyNumber(policy))?;
         let state = if has_rules { PolicyState::Rules } else { PolicyState::NoRules };
@@ -73,17 +80,21 @@ impl<'m> Files<'m> {
             return malformed("its records are not what a file has");
         }
         let is_silent = !has_rules && file.usage_records().is_empty();
-        Ok((Packed::new(&extract, self.scratch), is_silent))
+        self.stored(&extract, is_silent)
     }
 
     /// Reads the other records of a file, from their position.
-    fn others(&self, position: Option<u32>) -> Result<Packed, SetError> {
+    fn others(&self, position: Option<u32>) -> Result<ReadPart, SetError> {
         let bytes = position.map(|position| self.set.other_records(position)).transpose()?;
         let bytes = bytes.unwrap_or_default();
         match ListReader::from_others(&bytes).is_of(self.set.dialect()) {
-            true => Ok(Packed::new(&bytes, self.scratch)),
+            true => self.stored(&bytes, true),
             false => Err(self.odd("other records are not what a file has")),
         }
+    }
+
+    fn stored(&self, bytes: &[u8], is_silent: bool) -> Result<ReadPart, SetError> {
+        Ok(ReadPart { blob: self.pool.intern(bytes)?, bytes: bytes.len(), is_silent })
     }
 
     #[cold]
@@ -106,7 +117,7 @@ impl Files<'_> {
         let read = |part| {
             let has_room = bytes.load(Ordering::Relaxed) < bytes_max;
             let read = has_room.then(|| self.read(part).ok()).flatten()?;
-            bytes.fetch_add(read.0.len(), Ordering::Relaxed);
+            bytes.fetch_add(read.bytes, Ordering::Relaxed);
             Some((part, read))
         };
         let read = parts.into_par_iter().filter_map(read).collect::<Vec<_>>();
@@ -117,6 +128,7 @@ impl Files<'_> {
 #[cfg(test)]
 mod tests {
     use portcullis_dialect::dialect::RFC_9309;
+    use portcullis_files::scratch::Scratch;
     use portcullis_set::file::SectionKind;
 
     use super::super::{IngestConfig, Input, ingest};
@@ -130,7 +142,8 @@ mod tests {
         let compiled = to_vec(&ingested.standings, &ingested.compiling).unwrap();
         let set = PolicySet::from_bytes("sample", &compiled).unwrap();
         let log = set.file().required(SectionKind::LOG).unwrap();
-        let files = Files { set: &set, log, scratch: &Scratch::in_memory() };
+        let pool = SharedPool::new(&Scratch::in_memory());
+        let files = Files { set: &set, log, pool: &pool };
         let has_rules = |number: u32| match set.policy(PolicyNumber(number)).unwrap().state() {
             Ok(PolicyState::Rules) => Some(Part::Extract(number, true)),
             Ok(PolicyState::NoRules) => Some(Part::Extract(number, false)),
@@ -144,7 +157,7 @@ mod tests {
                 Part::Others(_) => part,
             })
             .collect();
-        let first = files.read(policies[0]).unwrap().0.len();
+        let first = files.read(policies[0]).unwrap().bytes;
         for (asked, room, found_min, found_max) in [
             (&policies, usize::MAX, policies.len(), policies.len()),
             (&policies, first, 1, policies.len()),
@@ -156,7 +169,7 @@ mod tests {
             let ahead = files.read_ahead(parts, room);
             let found = asked.iter().filter(|part| ahead.contains_key(*part)).count();
             assert!((found_min..=found_max).contains(&found), "{found} of {}", asked.len());
-            let others = ahead.get(&Part::Others(0)).map(|(packed, _)| packed.len());
+            let others = ahead.get(&Part::Others(0)).map(|read| read.bytes);
             assert!(others == Some(0) || room < usize::MAX && others.is_none());
         }
     }

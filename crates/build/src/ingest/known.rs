@@ -109,20 +109,6 @@ pub(super) enum Held<B, L = B> {
     Nothing,
 }
 
-impl<B> Held<B> {
-    pub(super) fn map<C, E>(&self, mut to: impl FnMut(&B) -> Result<C, E>) -> Result<Held<C>, E> {
-        Ok(match self {
-            Held::File { extract, others, has_rules } => {
-                let (extract, others) = (to(extract)?, to(others)?);
-                Held::File { extract, others, has_rules: *has_rules }
-            }
-            Held::Location(location) => Held::Location(to(location)?),
-            Held::Repeated(captured_at) => Held::Repeated(*captured_at),
-            Held::Nothing => Held::Nothing,
-        })
-    }
-}
-
 impl Known<BlobID> {
     /// Returns what a file says.
     pub(super) fn content(&self) -> Option<Content> {

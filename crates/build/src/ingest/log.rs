@@ -16,6 +16,7 @@ use portcullis_set::stored::CaptureFacts;
 
 use super::known::{Held, Known, Resources, are_same};
 use crate::pool::BlobID;
+use crate::standing::Content;
 
 /// Where captures are, which decides the form of their record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,9 +56,12 @@ const LOCATION: u8 = 2;
 const FILE: u8 = 3;
 const FILE_WITH_RULES: u8 = 4;
 const REPEATED: u8 = 5;
+/// What is added for a file of [`USUAL_STATUS`], which is left out.
+const IS_USUAL: u8 = 3;
+const USUAL_STATUS: u16 = 200;
 
 /// Appends bytes, and the number of them before them.
-pub(super) fn push_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
+pub(crate) fn push_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
     push_varint(out, bytes.len() as u32);
     out.extend_from_slice(bytes);
 }
@@ -83,6 +87,34 @@ pub(super) fn take_key(rest: &mut &[u8], key: &mut Vec<u8>) -> Option<()> {
     key.truncate(shared);
     key.extend_from_slice(own);
     (is_shortest || own.is_empty()).then_some(())
+}
+
+/// The captures of a key, which are its record of the log.
+#[derive(Debug)]
+pub(crate) struct Captures(pub(super) Resources);
+
+impl Captures {
+    /// Returns the content and the other records of each file.
+    pub(crate) fn files(&self) -> impl Iterator<Item = (Content, BlobID)> {
+        let file = |known: &Known<BlobID>| match known.held {
+            Held::File { extract, others, has_rules } => {
+                Some((Content::File { extract, others, has_rules }, others))
+            }
+            Held::Location(_) | Held::Repeated(_) | Held::Nothing => None,
+        };
+        self.0.iter().flatten().filter_map(file)
+    }
+
+    /// Appends the record of `key`, which follows that of `last`. `refer` appends what a blob is in the set.
+    pub(crate) fn push(
+        &self,
+        out: &mut Vec<u8>,
+        [last, key]: [&[u8]; 2],
+        refer: &mut Refer<'_>,
+    ) -> Result<(), WriteError> {
+        push_key(out, last, key);
+        Form::Log.push(out, &self.0, refer)
+    }
 }
 
 /// Appends a reference to a blob.
@@ -120,7 +152,7 @@ impl Form {
         }
         push_varint(out, COUNTED + captures.len() as u32);
         for Known { facts, position, held, payload } in captures {
-            push_facts(out, facts, kind(held));
+            push_facts(out, facts, kind(facts, held));
             match held {
                 Held::Nothing => {}
                 Held::Repeated(captured_at) => {
@@ -181,13 +213,14 @@ impl Form {
 /// Captures of a resource for which there is room before they are read.
 const CAPTURES_EXPECTED_MAX: u32 = 16;
 
-fn kind(held: &Held<BlobID>) -> u8 {
+fn kind(facts: &CaptureFacts, held: &Held<BlobID>) -> u8 {
+    let usual = if facts.status == USUAL_STATUS { IS_USUAL } else { 0 };
     match held {
         Held::Nothing => NOTHING,
         Held::Repeated(_) => REPEATED,
         Held::Location(_) => LOCATION,
-        Held::File { has_rules: false, .. } => FILE,
-        Held::File { has_rules: true, .. } => FILE_WITH_RULES,
+        Held::File { has_rules: false, .. } => FILE + usual,
+        Held::File { has_rules: true, .. } => FILE_WITH_RULES + usual,
     }
 }
 
@@ -204,7 +237,9 @@ fn push_facts(out: &mut Vec<u8>, facts: &CaptureFacts, kind: u8) {
     );
     facts.captured_at.iter().for_each(|date| push_long(out, date.0));
     serves.iter().for_each(|&seconds| push_varint(out, seconds));
-    push_varint(out, facts.status.into());
+    if kind < FILE + IS_USUAL {
+        push_varint(out, facts.status.into());
+    }
     if facts.redirects_followed != 0 {
         out.push(facts.redirects_followed);
     }
@@ -229,7 +264,11 @@ fn capture<'b, B, L>(
         (false, _) => None,
         (true, date) => Some(date?.after(take_varint(rest)?.into())),
     };
-    let status = u16::try_from(take_varint(rest)?).ok()?;
+    let kind = flags & KIND_BITS;
+    let (kind, status) = match kind.checked_sub(IS_USUAL).filter(|&kind| kind >= FILE) {
+        Some(kind) => (kind, USUAL_STATUS),
+        None => (kind, u16::try_from(take_varint(rest)?).ok()?),
+    };
     let redirects_followed = if has(WAS_REDIRECTED) { *rest.split_off_first()? } else { 0 };
     let (capture_notes, file_notes) = match has(HAS_NOTES) {
         true => (
@@ -240,7 +279,6 @@ fn capture<'b, B, L>(
     };
     let file_bytes = if has(HAS_BYTES) { take_varint(rest)? } else { 0 };
     let input = take_varint(rest)?;
-    let kind = flags & KIND_BITS;
     let held = match kind {
         NOTHING => Held::Nothing,
         LOCATION => Held::Location(location(rest)?),

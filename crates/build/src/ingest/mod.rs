@@ -77,9 +77,8 @@ use crate::compile::CompileConfig;
 use crate::hosts::Standings;
 use crate::provenance::{InputReport, SettleConfig};
 
-pub(super) use captured::Captured;
 pub(super) use files::{Files, Part};
-pub(super) use log::Role;
+pub(super) use log::{Captures, Role, push_bytes};
 pub(super) use parts::inputs;
 pub use parts::{Merger, settle_of};
 pub(super) use read::{file_of, has_no_record};
@@ -350,7 +349,7 @@ fn noted(standings: &Standings) -> Result<Option<String>, WriteError> {
     let (mut first, mut origins) = (None, 0);
     let mut pieces = standings.pieces();
     while let Some(piece) = pieces.next_piece()? {
-        for host in &*piece {
+        for host in &*piece.hosts {
             for kind in host.origins().filter_map(|standing| note(&standing.facts)) {
                 origins += 1;
                 let name = || String::from_utf8_lossy(&host.key).into_owned();

@@ -11,7 +11,7 @@
 //! for each distinct file; the captures and files are where [`Scratch`] keeps them.
 
 use std::collections::VecDeque;
-use std::sync::{Mutex, PoisonError};
+use std::ops::Range;
 
 use rayon::prelude::*;
 
@@ -36,7 +36,7 @@ use super::{
 use crate::compile::{CompileConfig, text_bytes_max};
 use crate::hosts::Standings;
 use crate::limits::{CAPTURES_AHEAD_MAX, FILE_BYTES_AHEAD_MAX, FILES_AHEAD_MAX};
-use crate::pool::{BlobID, BlobPool, Packed};
+use crate::pool::{BlobID, SharedPool};
 use crate::provenance::{InputReport, Provenance, SettleConfig};
 
 /// Bytes that are read of all open sets before their pages are released, and 1/32 of the memory: mapped pages
@@ -50,7 +50,7 @@ const PAGES_OF_TEXT: usize = 2 * 4_096;
 #[derive(Debug)]
 pub struct Merger {
     config: IngestConfig,
-    pool: BlobPool,
+    pool: SharedPool,
     inputs: Vec<InputReport>,
     /// The number of each input in the set, in the order in which they are read; the others count as they
     /// are read.
@@ -66,7 +66,7 @@ impl Merger {
     pub fn new(mut config: IngestConfig) -> Merger {
         config.capture = config.capture.renewed();
         Merger {
-            pool: BlobPool::new(&config.scratch),
+            pool: SharedPool::new(&config.scratch),
             config,
             inputs: Vec::new(),
             numbers: Vec::new(),
@@ -81,13 +81,13 @@ impl Merger {
         Merger { numbers, ..self }
     }
 
-    /// Returns the numbers of the next inputs.
-    fn next_numbers(&self, inputs: usize) -> Vec<u32> {
+    /// Returns the numbers of inputs, counted from the next.
+    fn next_numbers(&self, inputs: Range<usize>) -> Vec<u32> {
         let number = |place: usize| match self.numbers.get(place) {
             Some(&number) => number,
             None => u32::try_from(place).expect("fewer than 2^32 inputs"),
         };
-        (self.inputs.len()..self.inputs.len() + inputs).map(number).collect()
+        inputs.map(|place| number(self.inputs.len() + place)).collect()
     }
 
     fn keeps(&self) -> Keeps {
@@ -126,9 +126,10 @@ impl Merger {
         observer: &dyn IngestObserver,
     ) -> Result<(), IngestError> {
         let (keeps, config) = (self.keeps(), &self.config);
-        let newest = Newest::new(keeps, std::mem::take(&mut self.pool), &config.scratch);
-        let numbers = self.next_numbers(reports.len());
-        let (newest, inputs) = read_all((newest, &numbers), reports, open, config, observer)?;
+        let newest = Newest::new(keeps, &config.scratch);
+        let numbers = self.next_numbers(0..reports.len());
+        let reading = (newest, &self.pool, &*numbers);
+        let (newest, inputs) = read_all(reading, reports, open, config, observer)?;
         let is_fine = match config.strictness {
             Strictness::Lenient => inputs.iter().all(|input| !input.is_forgeable),
             Strictness::Usual => inputs.iter().all(InputReport::is_readable),
@@ -138,8 +139,7 @@ impl Merger {
             return Err(IngestError::of_inputs(inputs, describe_strict));
         }
         self.captures += newest.taken;
-        let (captured, pool) = newest.finish()?;
-        self.pool = pool;
+        let captured = newest.finish()?;
         // Beside a set, they may be what its origins redirect to.
         if !captured.has_origin && self.inputs.is_empty() {
             return Err(IngestError::of_inputs(inputs, describe_nothing));
@@ -159,13 +159,12 @@ impl Merger {
         if sets.is_empty() {
             return Ok(());
         }
-        let pool = Mutex::new(std::mem::take(&mut self.pool));
         let mapped_max = MAPPED_BYTES_MAX.min(self.config.scratch.memory() / 32);
-        let mut logs = Vec::new();
+        let (mut logs, mut all_inputs) = (Vec::new(), Vec::new());
         let (rules, _) = self.keeps();
         for &set in sets {
             let inputs = inputs(set)?;
-            let files = Files::of(set, &self.config.scratch)?;
+            let files = Files::of(set, &self.pool)?;
             logs.push(LogReader {
                 files,
                 rules,
@@ -176,19 +175,18 @@ impl Merger {
                 ahead_max: FILE_BYTES_AHEAD_MAX / sets.len(),
                 touched: 0,
                 touched_max: mapped_max / sets.len(),
-                numbers: self.next_numbers(inputs.len()),
+                numbers: self.next_numbers(all_inputs.len()..all_inputs.len() + inputs.len()),
                 text_bytes_left: text_bytes_max(set.bytes()),
-                pool: &pool,
                 parts: Parts::default(),
                 table: self.config.scratch.table(),
                 captures: 0,
             });
-            self.inputs.extend(inputs);
+            all_inputs.extend(inputs);
         }
         let merged = self.merged(logs.iter_mut().collect());
         self.captures += logs.iter().map(|log| log.captures).sum::<u64>();
         drop(logs);
-        self.pool = pool.into_inner().unwrap_or_else(PoisonError::into_inner);
+        self.inputs.extend(all_inputs);
         self.parts.push(merged?);
         sets.iter().try_for_each(|set| Ok(set.is_whole()?))
     }
@@ -243,7 +241,7 @@ impl Merger {
         let IngestConfig { dialect, robots_bytes_max, settle, scratch, .. } = config;
         let provenance = Provenance::of(&numbered, &settle).to_json();
         let compiling = CompileConfig { dialect, robots_bytes_max, provenance, scratch };
-        let standings = Standings::from_captures(Settling { captured, settle }, pool);
+        let standings = Standings::from_captures(Settling { captured, settle }, pool.into_inner());
         Ok(Ingested {
             standings,
             inputs,
@@ -307,9 +305,8 @@ struct LogReader<'m> {
     /// The bytes that the files that were not read yet may have together. A few lines of a damaged set
     /// may stand for the lines of many files.
     text_bytes_left: u64,
-    pool: &'m Mutex<BlobPool>,
-    /// The parts of files that were read, and whether each has neither rules nor usage records.
-    parts: Parts<(BlobID, bool)>,
+    /// The parts of files that were read.
+    parts: Parts<ReadPart>,
     table: Table,
     /// The number of captures that were read.
     captures: u64,
@@ -406,17 +403,15 @@ impl<'m> LogReader<'m> {
         let held = match held {
             Held::Repeated(captured_at) => Held::Repeated(captured_at),
             Held::Nothing => Held::Nothing,
-            Held::Location(location) => {
-                let packed = Packed::new(location, self.files.scratch);
-                Held::Location(self.intern(&packed)?)
-            }
+            Held::Location(location) => Held::Location(self.files.pool.intern(location)?),
             Held::File { extract, others, has_rules } => {
-                let (extract, is_silent) = self.part(Part::Extract(extract, has_rules))?;
+                let ReadPart { blob: extract, is_silent, .. } =
+                    self.part(Part::Extract(extract, has_rules))?;
                 // Otherwise a file that states something would count as a page, which does not.
                 if facts.file_notes.is_page() && !has_rules && !is_silent {
                     return Err(self.files.odd("a file that states something is noted as a page"));
                 }
-                let (others, _) = self.part(Part::Others(others))?;
+                let others = self.part(Part::Others(others))?.blob;
                 Held::File { extract, others, has_rules }
             }
         };
@@ -427,26 +422,21 @@ impl<'m> LogReader<'m> {
         }
     }
 
-    fn intern(&self, packed: &Packed) -> Result<BlobID, WriteError> {
-        self.pool.lock().unwrap_or_else(PoisonError::into_inner).intern(packed)
-    }
-
-    /// Returns a part of a file, and whether it has neither rules nor usage records.
-    fn part(&mut self, part: Part) -> Result<(BlobID, bool), SetError> {
+    /// Returns a part of a file.
+    fn part(&mut self, part: Part) -> Result<ReadPart, SetError> {
         if let Some(&known) = self.parts.get(&part) {
             return Ok(known);
         }
-        let (packed, is_silent) = match self.ahead.remove(&part) {
+        let read = match self.ahead.remove(&part) {
             Some(read) => read,
             None => self.files.read(part)?,
         };
-        self.touched += packed.len() + PAGES_OF_TEXT;
-        let left = self.text_bytes_left.checked_sub(packed.len() as u64);
+        self.touched += read.bytes + PAGES_OF_TEXT;
+        let left = self.text_bytes_left.checked_sub(read.bytes as u64);
         self.text_bytes_left = left.ok_or_else(|| self.files.odd(Files::TOO_LONG))?;
-        let known = (self.intern(&packed)?, is_silent);
-        self.parts.insert(part, known);
+        self.parts.insert(part, read);
         self.table.resize(self.parts.allocation_size())?;
-        Ok(known)
+        Ok(read)
     }
 }
 

@@ -10,8 +10,6 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use foldhash::fast::RandomState;
-use hashbrown::HashMap;
 use rayon::Scope;
 
 use portcullis_captures::{
@@ -33,8 +31,9 @@ use super::place::{self, Place};
 use super::single_lines::{Filed, LeftOut, SingleLines};
 use super::{IngestConfig, IngestObserver, Progress};
 use crate::limits::{BROKEN_RECORDS_NAMED, PARSED_BODIES_BYTES_MAX};
-use crate::pool::Packed;
+use crate::pool::{BlobID, Fingerprint, SharedPool};
 use crate::provenance::InputReport;
+use crate::recent::Recent;
 
 /// Opens the input with a number.
 pub(super) type Open<'o> = dyn Fn(usize) -> Result<Box<dyn BatchReader>, InputError> + Sync + 'o;
@@ -46,7 +45,7 @@ pub(super) type Open<'o> = dyn Fn(usize) -> Result<Box<dyn BatchReader>, InputEr
 ///
 /// If a temporary file cannot be written.
 pub(super) fn read_all(
-    (newest, numbers): (Newest, &[u32]),
+    (newest, pool, numbers): (Newest, &SharedPool, &[u32]),
     reports: Vec<InputReport>,
     open: &Open<'_>,
     config: &IngestConfig,
@@ -56,8 +55,9 @@ pub(super) fn read_all(
     let reports = reports.into_iter().map(|report| OpenReport { report, ..OpenReport::default() });
     let lines = SingleLines::new(config.scratch.memory());
     let ingested = Ingesting { newest, lines, reports: reports.collect(), failure: None };
-    let (ingested, parsed) = (Mutex::new(ingested), Mutex::default());
-    let reading = Reading { open, config, observer, numbers, ingested, parsed };
+    let parsed = Recent::new(PARSED_BODIES_BYTES_MAX.min(config.scratch.memory() / 8));
+    let ingested = Mutex::new(ingested);
+    let reading = Reading { open, config, observer, numbers, pool, ingested, parsed };
     rayon::scope(|scope| {
         // A thread runs its latest task first, so this thread begins with the first input.
         for input in (0..inputs).rev() {
@@ -84,8 +84,9 @@ struct Reading<'r> {
     config: &'r IngestConfig,
     observer: &'r dyn IngestObserver,
     numbers: &'r [u32],
+    pool: &'r SharedPool,
     ingested: Mutex<Ingesting>,
-    parsed: Mutex<ParsedBodies>,
+    parsed: Recent<Fingerprint, ParsedBody>,
 }
 
 /// What was read so far.
@@ -114,10 +115,7 @@ impl Ingesting {
         let newest = &mut self.newest;
         for ((first, second), known) in captures {
             for place in [Some(first), second.as_ref()].into_iter().flatten() {
-                let keep = |packed: &Packed| newest.pool.intern(packed);
-                let &Known { facts, position, ref held, payload } = known;
-                let known = Known { facts, position, held: held.map(keep)?, payload };
-                newest.take(&place.key, place.slot, known)?;
+                newest.take(&place.key, place.slot, *known)?;
             }
         }
         Ok(())
@@ -155,6 +153,7 @@ impl Reading<'_> {
             captures: Vec::new(),
             lines: Vec::new(),
             read: OpenReport::default(),
+            failure: None,
         };
         let reading = ReadConfig { robots_bytes_max: self.config.robots_bytes_max };
         batch.read(&reading, &mut |read| digest.take(read));
@@ -167,7 +166,9 @@ impl Reading<'_> {
         }
         if ingested.failure.is_none() {
             let go_on = self.config.scratch.go_on();
-            ingested.failure = go_on.and_then(|()| ingested.take(&digest.captures)).err();
+            let failed = digest.failure.map_or(Ok(()), Err);
+            let taken = failed.and(go_on).and_then(|()| ingested.take(&digest.captures));
+            ingested.failure = taken.err();
         }
         drop(ingested);
         self.observer.progressed(&Progress { bytes, captures, broken });
@@ -233,37 +234,7 @@ impl OpenReport {
 
 /// The parsed content of a body, with its notes and its size. Half of the files of a crawl equal another,
 /// and parsing is most of the work.
-type ParsedBody = (Held<Packed>, NoteSet, u32);
-
-/// Parsed bodies, up to [`PARSED_BODIES_BYTES_MAX`] and an eighth of the memory; then the cache is
-/// emptied.
-#[derive(Default)]
-struct ParsedBodies {
-    of_bodies: HashMap<Box<[u8]>, ParsedBody, RandomState>,
-    bytes: usize,
-}
-
-impl ParsedBodies {
-    /// What an entry takes beside its bytes: its place in the table, which may be half empty, and three
-    /// allocations.
-    const ENTRY_BYTES: usize = 2 * size_of::<(Box<[u8]>, ParsedBody)>() + 3 * 32;
-
-    /// Keeps what was parsed of a body, whose parts take so many bytes.
-    fn insert(&mut self, body: &[u8], parsed: &ParsedBody, part_bytes: usize, memory: usize) {
-        let max = PARSED_BODIES_BYTES_MAX.min(memory / 8);
-        let bytes = body.len() + part_bytes + ParsedBodies::ENTRY_BYTES;
-        if bytes > max {
-            return;
-        }
-        if self.bytes + bytes > max {
-            *self = ParsedBodies::default();
-        }
-        // Another thread may have been faster.
-        if self.of_bodies.insert(body.into(), parsed.clone()).is_none() {
-            self.bytes += bytes;
-        }
-    }
-}
+type ParsedBody = (Held<BlobID>, NoteSet, u32);
 
 /// The captures of a piece of an input, reduced to what can count.
 struct Digest<'r> {
@@ -276,6 +247,8 @@ struct Digest<'r> {
     lines: Vec<(Filed, Box<[u8]>)>,
     /// What the piece adds to the report on its input.
     read: OpenReport,
+    /// The first error of a temporary file.
+    failure: Option<WriteError>,
 }
 
 impl Digest<'_> {
@@ -322,7 +295,13 @@ impl Digest<'_> {
         report.status_assumed += u64::from(is_assumed);
         report.undated += u64::from(is_undated);
         report.captured = DateSpan::over(report.captured, capture.captured_at.map(DateSpan::from));
-        let known = self.known(&capture, position);
+        let known = match self.known(&capture, position) {
+            Ok(known) => known,
+            Err(failure) => {
+                self.failure.get_or_insert(failure);
+                return;
+            }
+        };
         let is_undated_file = capture.captured_at.is_none() && known.is_file();
         if is_undated_file && self.is_line_of_nothing(&capture.body) {
             self.lines.push(((places, known), capture.body.trim_ascii().into()));
@@ -344,27 +323,20 @@ impl Digest<'_> {
         self.read.push_broken(position, broken);
     }
 
-    fn packed(&self, bytes: &[u8]) -> Packed {
-        Packed::new(bytes, &self.reading.config.scratch)
+    fn parsed(&self, body: &[u8]) -> Result<ParsedBody, WriteError> {
+        let parse = || {
+            let mut facts = CaptureFacts::default();
+            let IngestConfig { dialect, robots_bytes_max, .. } = self.reading.config;
+            let file = file_of(body, dialect, *robots_bytes_max, &mut facts);
+            let [extract, others] = lists(&file, body).map(|list| self.reading.pool.intern(&list));
+            let (extract, others) = (extract?, others?);
+            let held = Held::File { extract, others, has_rules: !file.rules().is_empty() };
+            Ok(((held, facts.file_notes, facts.file_bytes), 0))
+        };
+        self.reading.parsed.get(Fingerprint::of(body), parse)
     }
 
-    fn parsed(&self, body: &[u8]) -> ParsedBody {
-        let bodies = || self.reading.parsed.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(parsed) = bodies().of_bodies.get(body) {
-            return parsed.clone();
-        }
-        let mut facts = CaptureFacts::default();
-        let IngestConfig { dialect, robots_bytes_max, scratch, .. } = self.reading.config;
-        let file = file_of(body, dialect, *robots_bytes_max, &mut facts);
-        let [extract, others] = lists(&file, body).map(|bytes| self.packed(&bytes));
-        let part_bytes = extract.stored_bytes() + others.stored_bytes();
-        let held = Held::File { extract, others, has_rules: !file.rules().is_empty() };
-        let parsed = (held, facts.file_notes, facts.file_bytes);
-        bodies().insert(body, &parsed, part_bytes, scratch.memory());
-        parsed
-    }
-
-    fn known(&self, capture: &Capture<'_>, position: u64) -> Known<Packed> {
+    fn known(&self, capture: &Capture<'_>, position: u64) -> Result<Known<BlobID>, WriteError> {
         let rules = &self.reading.config.dialect.access;
         let mut facts = CaptureFacts {
             captured_at: capture.captured_at,
@@ -392,17 +364,17 @@ impl Digest<'_> {
         let held = match (access, &capture.location) {
             (Access::File, _) => {
                 let held;
-                (held, facts.file_notes, facts.file_bytes) = self.parsed(&capture.body);
+                (held, facts.file_notes, facts.file_bytes) = self.parsed(&capture.body)?;
                 held
             }
-            (Access::Follow, Some(location)) => Held::Location(self.packed(location)),
+            (Access::Follow, Some(location)) => Held::Location(self.reading.pool.intern(location)?),
             (Access::NotModified, _) => match capture.confirms {
                 Confirms::CapturedAt(date) => Held::Repeated(date),
                 Confirms::Newest => Held::Nothing,
             },
             (Access::Follow | Access::Outcome(_), _) => Held::Nothing,
         };
-        Known { facts, position, held, payload: capture.payload }
+        Ok(Known { facts, position, held, payload: capture.payload })
     }
 }
 

@@ -13,9 +13,6 @@
 //!
 //! [`CAPTURES_AT_ONCE`]: crate::limits::CAPTURES_AT_ONCE
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
-use hashbrown::HashMap;
 use rayon::prelude::*;
 
 use portcullis_dialect::decision::PolicyState;
@@ -31,11 +28,13 @@ use portcullis_set::stored::{Resolving, Target, View, standing};
 
 use super::captured::{Captured, CapturedReader};
 use super::known::{Held, Keyed, Known, are_same};
+use super::log::Captures;
 use super::place::{self, Place, Slot};
 use super::tracks::{Counting, Track};
-use crate::limits::TARGETS_KNOWN_MAX;
+use crate::limits::TARGETS_KNOWN_BYTES_MAX;
 use crate::pool::{BlobID, BlobPool};
 use crate::provenance::SettleConfig;
+use crate::recent::Recent;
 use crate::standing::{
     Content, HostStanding, Leads, Resources, Standing, Timeline, TimelineCapture,
 };
@@ -58,7 +57,8 @@ impl Settling {
         let rules = self.captured.keeps.0;
         let as_of = self.settle.time();
         let resolving = Resolving { rules, long_outage: self.settle.long_outage, as_of };
-        let resolver = Resolver { settling: self, pool, resolving, recent: Mutex::default() };
+        let recent = Recent::new(TARGETS_KNOWN_BYTES_MAX);
+        let resolver = Resolver { settling: self, pool, resolving, recent };
         Settler { resolver, reader: self.captured.reader() }
     }
 }
@@ -70,19 +70,11 @@ pub(crate) struct Settler<'s> {
 }
 
 impl Settler<'_> {
-    /// Returns the next hosts in the order of their keys; none after the last.
-    pub(crate) fn next_piece(&mut self) -> Result<Vec<HostStanding>, WriteError> {
+    /// Returns the next keys in their order, each with its captures; none after the last.
+    pub(crate) fn next_piece(&mut self) -> Result<(Vec<HostStanding>, Vec<Captures>), WriteError> {
         let Settler { resolver, reader } = self;
-        loop {
-            let piece = reader.next_piece()?;
-            let is_last = piece.is_empty();
-            let settled = piece.into_par_iter().map(|keyed| resolver.host(keyed));
-            let mut hosts = settled.collect::<Result<Vec<_>, _>>()?;
-            hosts.retain(|host| host.is_host() || host.resources.is_some());
-            if is_last || !hosts.is_empty() {
-                return Ok(hosts);
-            }
-        }
+        let settled = reader.next_piece()?.into_par_iter().map(|keyed| resolver.host(keyed));
+        Ok(settled.collect::<Result<Vec<_>, _>>()?.into_iter().unzip())
     }
 }
 
@@ -94,43 +86,18 @@ struct Resource {
     view: View<Content, Held<BlobID>>,
 }
 
-/// What was found out about the last resources that redirects led to, in two generations: one that is used
-/// goes on to the next. Many origins redirect to one of them.
-#[derive(Default)]
-struct Recent {
-    new: Resolved,
-    old: Resolved,
-}
-
-type Resolved = HashMap<Place, Option<Resource>, foldhash::fast::RandomState>;
-
-impl Recent {
-    fn get(&mut self, place: &Place) -> Option<Option<Resource>> {
-        if let Some((place, resource)) = self.old.remove_entry(place) {
-            self.insert(place, resource);
-        }
-        self.new.get(place).copied()
-    }
-
-    fn insert(&mut self, place: Place, resource: Option<Resource>) {
-        if self.new.len() == TARGETS_KNOWN_MAX {
-            self.old = std::mem::take(&mut self.new);
-        }
-        self.new.insert(place, resource);
-    }
-}
-
 /// Settles the standing of an origin.
 struct Resolver<'n> {
     settling: &'n Settling,
     pool: &'n BlobPool,
     resolving: Resolving,
-    recent: Mutex<Recent>,
+    /// The last resources that redirects led to. Many origins redirect to one.
+    recent: Recent<Place, Option<Resource>>,
 }
 
 impl Resolver<'_> {
-    /// Returns the host with these captures.
-    fn host(&self, (key, resources): Keyed) -> Result<HostStanding, WriteError> {
+    /// Returns the host with these captures, and them.
+    fn host(&self, (key, resources): Keyed) -> Result<(HostStanding, Captures), WriteError> {
         let is_joined = self.settling.settle.join_schemes && place::has_both_schemes(&key);
         let is_origin = place::is_origin(&key);
         let (mut standings, mut timelines) = <([Option<Standing>; 2], [Timeline; 2])>::default();
@@ -158,13 +125,13 @@ impl Resolver<'_> {
             standings = [joined(0), joined(1)];
         }
         let [http, https] = standings;
-        let of_resources = || {
+        let of_history = || {
             let is_one = is_one_resource(&resources);
             let [http, https] = timelines;
             Box::new(Resources { http, https: (!is_one).then_some(https), is_joined })
         };
-        let resources = self.settling.has_history().then(of_resources);
-        Ok(HostStanding { key, http, https, resources })
+        let history = self.settling.has_history().then(of_history);
+        Ok((HostStanding { key, http, https, resources: history }, Captures(resources)))
     }
 
     /// Returns the standing of an origin; `None` if it was not captured.
@@ -285,24 +252,19 @@ impl Resolver<'_> {
         Ok(url.and_then(|url| Place::from_url(&url).ok().map(|place| (url, place))))
     }
 
-    fn recent(&self) -> MutexGuard<'_, Recent> {
-        self.recent.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Returns the resource at a place, if it was captured.
     fn resource(&self, place: Place) -> Result<Option<Resource>, WriteError> {
-        if let Some(known) = self.recent().get(&place) {
-            return Ok(known);
-        }
-        let found = self.settling.captured.get(&place.key)?;
-        let resource = found.and_then(|(key, resources)| {
-            let view = Track::of(&resources[place.slot as usize], self.resolving.rules).newest()?;
-            let slot = if is_one_resource(&resources) { Slot::Http } else { place.slot };
-            // A set with more keys cannot be compiled.
-            Some(Resource { number: (2 * key) as u32 + slot as u32, view })
-        });
-        self.recent().insert(place, resource);
-        Ok(resource)
+        let Place { key, slot } = place.clone();
+        self.recent.get(place, || {
+            let found = self.settling.captured.get(&key)?;
+            let resource = found.and_then(|(number, resources)| {
+                let view = Track::of(&resources[slot as usize], self.resolving.rules).newest()?;
+                let slot = if is_one_resource(&resources) { Slot::Http } else { slot };
+                // A set with more keys cannot be compiled.
+                Some(Resource { number: (2 * number) as u32 + slot as u32, view })
+            });
+            Ok((resource, key.len()))
+        })
     }
 }
 

@@ -14,20 +14,20 @@ use portcullis_captures::BrokenRecord;
 use super::known::Known;
 use super::place::{self, Place, Places};
 use crate::limits::SINGLE_LINES_BYTES_MAX;
-use crate::pool::Packed;
+use crate::pool::BlobID;
 
 /// The characters of a line that an error shows.
 const LINE_CHARACTERS_SHOWN: usize = 60;
 
 /// A capture, and where it is filed.
-pub(super) type Filed = (Places, Known<Packed>);
+pub(super) type Filed = (Places, Known<BlobID>);
 
 /// A capture whose file is a single line.
 struct SingleLine {
     /// The index of the input.
     input: u32,
     places: Places,
-    known: Known<Packed>,
+    known: Known<BlobID>,
     hash: u64,
     /// The beginning of the line.
     shown: Box<str>,

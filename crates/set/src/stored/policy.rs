@@ -267,10 +267,9 @@ impl<'s> StoredPolicy<'s> {
             .ok_or_else(|| self.malformed("an entry has fewer rule groups than it says"))
     }
 
-    /// Returns pairs at a position: their number, then the pairs.
-    pub(super) fn pairs_at(&self, at: usize) -> Result<Pairs<'s>, Damage> {
-        let count = self.word(at)? as usize;
-        let words = self.words.get(at + 1..);
+    /// Returns so many pairs at a position.
+    pub(super) fn pairs_at(&self, at: usize, count: usize) -> Result<Pairs<'s>, Damage> {
+        let words = self.words.get(at..);
         let (_, are_wide) = robots_of(self.words[policy::TOKENS]);
         let pairs = words.and_then(|it| Pairs::first_of(it, count, are_wide));
         let pairs = pairs.filter(|pairs| !pairs.is_empty());

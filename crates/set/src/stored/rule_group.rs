@@ -34,8 +34,9 @@ pub(crate) struct RuleGroup<'s> {
     pub rule_set: RuleSetNumber,
     /// The position of the order of its rules.
     pub(super) order: u32,
-    /// The position of its groups in the policy.
-    pub(super) groups_at: usize,
+    /// The position of the last word of the rule group.
+    groups_at: usize,
+    is_single: bool,
 }
 
 /// Where the parts of a rule group are stored, for later.
@@ -79,7 +80,11 @@ impl<'s> RuleGroup<'s> {
 
     /// Returns, for each group, the number and the record of its first rule.
     pub fn groups(&self) -> Result<Pairs<'s>, Damage> {
-        self.policy.pairs_at(self.groups_at)
+        if self.is_single {
+            return self.policy.pairs_at(self.groups_at, 1);
+        }
+        let at = self.policy.word(self.groups_at)? as usize;
+        self.policy.pairs_at(at + 1, self.policy.word(at)? as usize)
     }
 
     /// Returns the record of the first rule of the first group.
@@ -127,11 +132,13 @@ impl<'s> StoredPolicy<'s> {
     #[inline]
     pub(crate) fn rule_group(&self, number: u32) -> Result<RuleGroup<'s>, Damage> {
         let at = self.rule_group_at(number);
+        let rule_set = self.word(at + policy::RULE_SET)?;
         Ok(RuleGroup {
             policy: *self,
-            rule_set: RuleSetNumber(self.word(at + policy::RULE_SET)?),
+            rule_set: RuleSetNumber(rule_set & !policy::IS_SINGLE),
+            is_single: rule_set & policy::IS_SINGLE != 0,
             order: self.word(at + policy::ORDER)?,
-            groups_at: self.word(at + policy::GROUPS)? as usize,
+            groups_at: at + policy::GROUPS,
         })
     }
 

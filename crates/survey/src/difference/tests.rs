@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use portcullis_build::compile::{self, CompileConfig};
-use portcullis_build::{BlobPool, Content, HostStanding, Packed, Standing, Standings};
+use portcullis_build::{BlobPool, Content, HostStanding, Standing, Standings};
 use portcullis_dialect::decision::{PolicyState, Verdict};
 use portcullis_dialect::dialect::{AccessOutcome, Dialect, GOOGLE, KOSTER_1996, RFC_9309};
 use portcullis_files::scratch::Scratch;
@@ -46,7 +46,7 @@ fn set(world: &World, dialect: &'static Dialect) -> Arc<PolicySet> {
             Known::File(text) => {
                 let file = RobotsTxt::parse(text.as_bytes(), dialect, None);
                 let [extract, others] = lists(&file, text.as_bytes());
-                let mut intern = |bytes: &[u8]| pool.intern(&Packed::plain(bytes)).unwrap();
+                let mut intern = |bytes: &[u8]| pool.intern(bytes).unwrap();
                 let has_rules = !file.rules().is_empty();
                 Content::File { extract: intern(&extract), others: intern(&others), has_rules }
             }

@@ -95,7 +95,7 @@ fn memory_changes_nothing() {
         };
         let expected = compiled(Scratch::in_memory(), 1);
         let folder = tempfile::tempdir().unwrap();
-        for memory in [0, 4_000, 100_000] {
+        for memory in [0, 4_000, 20_000] {
             let scratch = Scratch::with_little_memory(folder.path(), memory);
             assert!(compiled(scratch.clone(), 2) == expected, "{seed} with {memory}");
             assert!(scratch.spilled_bytes() > 0);
