@@ -167,7 +167,7 @@ impl Asked {
     /// Reads the agents that `-a` names as their operators document them, as headers are read.
     pub fn read_as_documented(&mut self) {
         for name in self.names.iter_mut().filter(|name| name.list.is_none()) {
-            if let Some(crawler) = documented(&name.name) {
+            if let Some(crawler) = documented(&name.name).filter(|it| it.reads_otherwise()) {
                 (name.name, name.is_documented) = (crawler.reading.to_owned(), true);
             }
         }
