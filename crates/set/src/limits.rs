@@ -34,6 +34,11 @@ pub const SET_HOST_RUN_LINES_MAX: usize = 32;
 /// Source: our choice, some 20 MB. When there are more, all are read again.
 pub const CRAWL_DELAYS_KEPT_MAX: usize = 1024 * 1024;
 
+/// Periods of policies that a thread keeps: 262,144. When there are more, all are forgotten.
+///
+/// Source: our choice, some 20 MB if each is of another origin.
+pub const PERIODS_KEPT_MAX: usize = 256 * 1024;
+
 /// Patterns of one policy that are read for its texts, besides two for each record: 262,144. A policy with
 /// more is damaged.
 ///

@@ -204,8 +204,8 @@ impl Answers<'_> {
         if !self.has_times() {
             return Ok(None);
         }
-        let Session { classifier, found, last_period, .. } = &mut *self.session;
-        classifier.in_force(found[record], last_period)
+        let Session { classifier, found, periods, .. } = &mut *self.session;
+        classifier.in_force(found[record], periods)
     }
 
     /// Returns the preferences, by answer and label of

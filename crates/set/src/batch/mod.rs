@@ -19,6 +19,7 @@ mod delays;
 mod freshness;
 mod naming;
 mod paths;
+mod periods;
 mod pieces;
 mod readings;
 mod session;

@@ -14,12 +14,13 @@ use super::crawlers::RecordAgents;
 use super::delays::DelayMemory;
 use super::freshness::AgeCounts;
 use super::naming::GroupNames;
+use super::periods::PeriodMemory;
 use super::pieces::Pieces;
 use super::readings::{Copies, Decided};
 use super::times::{Found, Now, Times};
 use super::usage::UsageMemory;
 use crate::Damage;
-use crate::stored::{Period, Read};
+use crate::stored::Read;
 
 /// A block of records to decide: URLs as they appear in a list, and what belongs to each.
 ///
@@ -99,8 +100,7 @@ pub struct Session {
     pub(super) now: Now,
     /// The agents of the records of the last block; empty unless each record has its own.
     pub(super) agents: RecordAgents,
-    /// The last period that was looked up, and the capture of its origin.
-    pub(super) last_period: Option<(u32, Period)>,
+    pub(super) periods: PeriodMemory,
     pub(super) delays: DelayMemory,
     /// The number of records of the last block if none has a byte; 0 otherwise.
     blank: usize,
@@ -125,7 +125,7 @@ impl Session {
             found: Vec::new(),
             now: Now::default(),
             agents: RecordAgents::default(),
-            last_period: None,
+            periods: PeriodMemory::default(),
             delays: DelayMemory::default(),
             blank: 0,
         }

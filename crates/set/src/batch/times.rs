@@ -14,6 +14,7 @@ use portcullis_robots::access::UnixSeconds;
 use super::asking::{NO_POLICY, NO_URL};
 use super::classifier::{BeforeFirst, Classifier};
 use super::freshness::{Age, AgeCounts, Freshness};
+use super::periods::PeriodMemory;
 use super::pieces::Pieces;
 use crate::Damage;
 use crate::layout::NONE;
@@ -246,27 +247,16 @@ impl Classifier {
         self.set.capture_at(capture).map(Some)
     }
 
-    /// Returns when the policy of the moment that was found was in force. `last` is the capture and the
-    /// period that were returned before.
+    /// Returns when the policy of the moment that was found was in force.
     pub(super) fn in_force(
         &self,
         found: Found,
-        last: &mut Option<(u32, Period)>,
+        periods: &mut PeriodMemory,
     ) -> Result<Option<InForce>, Damage> {
         let Found::Moment(capture, at) = found else { return Ok(None) };
         let timeline = self.set.timeline(capture)?;
         let moment = timeline.moment(at)?;
-        // A period may have many moments, and records often fall in the same one.
-        let is_same = |(last, period): &(u32, Period)| {
-            let has_begun = period.since <= moment.since;
-            let has_not_ended = period.until.is_none_or(|until| moment.since < until);
-            *last == capture && has_begun && has_not_ended
-        };
-        let period = match last.filter(is_same) {
-            Some((_, period)) => period,
-            None => timeline.period(at)?,
-        };
-        *last = Some((capture, period));
+        let period = periods.get_or_find(capture, moment.since, || timeline.period(at))?;
         Ok(Some(InForce { captured_at: moment.capture.facts.captured_at, period }))
     }
 
