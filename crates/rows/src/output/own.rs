@@ -45,8 +45,8 @@ pub(super) fn each_value(list: &List, record: &Record<'_>, mut with: impl FnMut(
     }
 }
 
-/// Whether a record of a table has the fields of its columns. A row whose host is missing has.
+/// Whether a record of a table has the fields of its columns, though they may make no URL.
 pub(super) fn has_fields(record: &Record<'_>) -> bool {
-    let is_broken = record.problem().is_some_and(|problem| problem != Problem::NoHost);
-    !is_broken && !record.text().trim_ascii().is_empty()
+    let is_broken = |problem| matches!(problem, Problem::FieldCount | Problem::OpenQuote);
+    !record.problem().is_some_and(is_broken) && !record.text().trim_ascii().is_empty()
 }
