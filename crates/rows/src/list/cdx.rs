@@ -8,7 +8,8 @@
 //!
 //! The first byte of the legend separates the fields, and its letters name them: `a` is the URL, `b`
 //! the time. Lines without a legend have the URL behind the time of 14 digits, as a CDX server writes
-//! them.
+//! them, and as many fields as the first of them. A line with another number of fields has no URL: a
+//! separator may be part of the URL.
 //!
 //! As JSON, a server answers one array of rows, of which the first has the names. A
 //! [stage](super::stage) makes a line of each row.
@@ -17,7 +18,7 @@ use bumpalo::Bump;
 use memchr::memchr;
 
 use super::Problem;
-use super::values::Values;
+use super::values::{Values, at_places};
 use portcullis_captures::names::listed;
 use portcullis_robots::access::UnixSeconds;
 
@@ -30,6 +31,8 @@ pub(super) struct CdxLine {
     url: Option<usize>,
     /// The time, if it is read.
     time: Option<usize>,
+    /// The number of fields; `None` for rows of JSON.
+    count: Option<usize>,
 }
 
 /// Returns the separator and the letters of a legend; `None` if `line` is none.
@@ -65,9 +68,11 @@ impl CdxLine {
         let first = lines.next().unwrap_or_default();
         let Some((separator, letters)) = legend(first) else {
             let mut lines = [first].into_iter().chain(lines);
-            let url = lines.find_map(place_of_url).unwrap_or(2);
+            let found = lines.find_map(|line| Some((place_of_url(line)?, line)));
+            let (url, count) =
+                found.map_or((2, None), |(url, line)| (url, Some(fields(line, b' ').count())));
             let time = Some(url - 1).filter(|_| has_time);
-            return Ok((CdxLine { separator: Some(b' '), url: Some(url), time }, false));
+            return Ok((CdxLine { separator: Some(b' '), url: Some(url), time, count }, false));
         };
         let letters: Vec<&[u8]> = letters.collect();
         let place = |letter: &[u8]| letters.iter().position(|it| *it == letter);
@@ -82,8 +87,8 @@ impl CdxLine {
         if has_time && time.is_none() {
             return Err(missing("b", "time"));
         }
-        let time = time.filter(|_| has_time);
-        Ok((CdxLine { separator: Some(separator), url: Some(url), time }, true))
+        let (time, count) = (time.filter(|_| has_time), Some(letters.len()));
+        Ok((CdxLine { separator: Some(separator), url: Some(url), time, count }, true))
     }
 
     /// Returns the places in rows of JSON that begin with `first`, and whether `first` has the names.
@@ -101,16 +106,20 @@ impl CdxLine {
             return Err(format!("rows without the field `timestamp`; the first row is {names}"));
         }
         let time = time.filter(|_| has_time);
-        Ok((CdxLine { separator: None, url, time }, url.is_some()))
+        Ok((CdxLine { separator: None, url, time, count: None }, url.is_some()))
     }
 
     /// Returns the values of a line.
     pub(super) fn read<'c>(&self, text: &'c [u8], arena: &'c Bump) -> Values<'c> {
         let (url, time) = match self.separator {
             Some(separator) => {
-                let field = |place: usize| text.split(|&byte| byte == separator).nth(place);
-                let url = self.url.and_then(field).filter(|url| !matches!(*url, b"" | b"-"));
-                (url.ok_or(Problem::NoUrl), self.time.and_then(field))
+                let ([url, time], count) =
+                    at_places(fields(text, separator), [self.url, self.time]);
+                let url = match url.filter(|url| !matches!(*url, b"" | b"-")) {
+                    Some(_) if self.count.is_some_and(|it| it != count) => Err(Problem::FieldCount),
+                    url => url.ok_or(Problem::NoUrl),
+                };
+                (url, time)
             }
             None => {
                 let Some(row) = row_of(text) else {
@@ -129,6 +138,12 @@ impl CdxLine {
         let time = time.and_then(|time| UnixSeconds::from_text(time, None));
         Values { time, ..Values::from_url(url) }
     }
+}
+
+/// Returns the fields of a line. Blanks at its end are none.
+fn fields(line: &[u8], separator: u8) -> impl Iterator<Item = &[u8]> {
+    let line = if separator == b' ' { line.trim_ascii_end() } else { line };
+    line.split(move |&byte| byte == separator)
 }
 
 /// Returns the cells of a row, with `None` for those that are no text. `None` if it is no array.
