@@ -88,16 +88,19 @@ impl Layout {
                 with_values(&|text| crawl::cdxj(text, members, has_time, arena));
             }
             Layout::JournalWord => with_values(&|text| Values::from_url(crawl::journal_url(text))),
-            Layout::Log(line) => {
+            Layout::Log(_) | Layout::W3cLine(_) => {
                 let given = hosts.and_then(|hosts| hosts.given.as_deref());
                 records.fill(block);
                 for record in block.iter_mut() {
-                    let (values, doubt) = line.read(record.text(), given, arena);
+                    let (values, doubt) = match self {
+                        Layout::W3cLine(line) => line.read(record.text(), given, arena),
+                        Layout::Log(line) => line.read(record.text(), given, arena),
+                        _ => unreachable!("one of the two"),
+                    };
                     *record = complete(*record, values, doubt);
                 }
             }
             Layout::Cdx(line) => with_values(&|text| line.read(text, arena)),
-            Layout::W3cLine(line) => with_values(&|text| line.read(text, arena)),
             Layout::LogWords => with_values(&|text| crawl::log(text, has_time)),
             Layout::Columns(columns) => {
                 let row = || {

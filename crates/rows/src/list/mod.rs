@@ -486,7 +486,7 @@ impl List {
         let have_places = match (&self.layout, &other.layout) {
             (Layout::Columns(mine), Layout::Columns(its)) => mine == its,
             (Layout::Cdx(mine), Layout::Cdx(its)) => mine == its && self.head == other.head,
-            (Layout::W3cLine(mine), Layout::W3cLine(its)) => mine == its,
+            (Layout::W3cLine(mine), Layout::W3cLine(its)) => mine.has_fields_of(its),
             _ => true,
         };
         have_places && self.columns == other.columns

@@ -7,8 +7,9 @@
 //! ```
 //!
 //! `#Fields` names the fields of the lines after it; blanks or TABs separate them, and `-` is an empty
-//! one. The URL is the stem, with the query behind `?`. Servers write `+` or `%20` for the blanks of
-//! an agent.
+//! one. If all lines at the start of a log have as many fields between TABs alone, a blank is part of a field.
+//! The URL is the stem, with the query behind `?`. Servers write `+` or `%20` for the blanks of
+//! an agent. A stem that is a URL is what the client sent, so the host of its line decides, as in a table.
 //!
 //! Akamai writes the host into the path: a log with `cs-ip` has `cs-uri` as `/HOST/PATH`.
 //!
@@ -18,10 +19,13 @@
 use memchr::{memchr, memchr_iter, memmem};
 
 use super::host::joined;
+use super::noticed::Doubts;
+use super::request::{Named, asked, is_target};
 use super::values::{Values, at_places, without_percent};
 use super::{Arena, Problem};
 use portcullis_captures::names::listed;
 use portcullis_robots::access::UnixSeconds;
+use portcullis_robots::syntax::BYTE_ORDER_MARK;
 
 const FIELDS: &[u8] = b"#Fields:";
 
@@ -36,6 +40,8 @@ pub(super) struct W3cLine {
     places: [Option<usize>; 8],
     /// Whether the path begins with the host.
     is_host_in_path: bool,
+    /// Whether fields stand between TABs alone.
+    has_tabs: bool,
 }
 
 /// Whether a text begins with the directives of a W3C extended log.
@@ -46,9 +52,10 @@ pub(super) fn is_w3c(text: &[u8]) -> bool {
 
 impl W3cLine {
     /// Returns the positions that the directives in `head` give, of the agent and of the time if they
-    /// are read. The error says what is missing.
-    pub(super) fn from_head(
+    /// are read. `lines` are those behind it. The error says what is missing.
+    pub(super) fn from_head<'l>(
         head: &[u8],
+        lines: impl Iterator<Item = &'l [u8]>,
         has_agent: bool,
         has_time: bool,
     ) -> Result<W3cLine, String> {
@@ -86,7 +93,19 @@ impl W3cLine {
         ];
         let [_, _, host, ..] = places;
         let is_host_in_path = all[stem] == "cs-uri" && host.is_none() && find(&["cs-ip"]).is_some();
-        Ok(W3cLine { names: names.to_vec(), count: all.len(), places, is_host_in_path })
+        let count = all.len();
+        let is_directive = |line: &[u8]| line.starts_with(b"#") || names_in(line).is_some();
+        let is_data = |line: &&[u8]| !line.trim_ascii().is_empty() && !is_directive(line);
+        let mut lines = lines.filter(is_data).peekable();
+        let has_tabs = count > 1
+            && lines.peek().is_some()
+            && lines.all(|line| memchr_iter(b'\t', line).count() == count - 1);
+        Ok(W3cLine { names: names.to_vec(), count, places, is_host_in_path, has_tabs })
+    }
+
+    /// Whether both have the same fields.
+    pub(super) fn has_fields_of(&self, other: &W3cLine) -> bool {
+        (&self.names, &self.places) == (&other.names, &other.places)
     }
 
     /// Whether the lines have hosts.
@@ -100,16 +119,27 @@ impl W3cLine {
         self.is_host_in_path.then(|| "`cs-uri` as /HOST/PATH, as Akamai writes it".to_owned())
     }
 
-    /// Returns the values of a line. The URL may be a path alone.
-    pub(super) fn read<'c>(&self, text: &'c [u8], arena: &'c Arena) -> Values<'c> {
-        if text.starts_with(b"#") {
-            let is_other = names_in(text).is_some_and(|names| names != self.names);
-            let problem = if is_other { Problem::OtherFields } else { Problem::NoUrl };
-            return Values::from_url(Err(problem));
+    /// Returns the values of a line, and what is in doubt. The URL may be a path alone. `given` is the host of lines that
+    /// have none.
+    pub(super) fn read<'c>(
+        &self,
+        text: &'c [u8],
+        given: Option<&str>,
+        arena: &'c Arena,
+    ) -> (Values<'c>, Doubts) {
+        let none = |problem| (Values::from_url(Err(problem)), Doubts::default());
+        match names_in(text) {
+            Some(names) if names != self.names => return none(Problem::OtherFields),
+            Some(_) => return none(Problem::NoUrl),
+            None if text.starts_with(b"#") => return none(Problem::NoUrl),
+            None => {}
         }
-        let (found, count) = at_places(fields(text), self.places);
+        let (found, count) = match self.has_tabs {
+            true => at_places(fields_between_tabs(text), self.places),
+            false => at_places(fields(text), self.places),
+        };
         if count != self.count {
-            return Values::from_url(Err(Problem::FieldCount));
+            return none(Problem::FieldCount);
         }
         let [stem, query, host, protocol, port, agent, date, time] =
             found.map(|field| field.filter(|field| *field != b"-"));
@@ -121,15 +151,23 @@ impl W3cLine {
             .zip(time)
             .and_then(|(date, time)| UnixSeconds::from_text(&[date, b"T", time].concat(), None));
         let whole = |stem| query.map_or(stem, |query| joined(&[stem, b"?", query], arena));
-        Values {
-            url: stem.map(whole).ok_or(Problem::NoRequest),
-            host: host.map(|host| with_scheme(host, protocol, port, arena)),
-            time,
-            lacks_unit: false,
-            agent: agent.map(|agent| agent_of(agent, arena)),
-            query: None,
-            scheme: None,
-        }
+        let host = host.map(|host| with_scheme(host, protocol, port, arena));
+        let of_line = host.map(|origin| Named { origin, decides: true });
+        let of_all = || given.map(|given| Named { origin: given.as_bytes(), decides: false });
+        let asked = match stem.map(whole) {
+            Some(url) if is_target(url) && !url.starts_with(b"/") => {
+                asked(url, of_line.or_else(of_all), arena)
+            }
+            url => url.map(|url| (url, Doubts::default())).ok_or(Problem::NoRequest),
+        };
+        let (url, doubts) = match asked {
+            Ok((url, doubts)) => (Ok(url), doubts),
+            Err(problem) => (Err(problem), Doubts::default()),
+        };
+        let agent = agent.map(|agent| agent_of(agent, arena));
+        let values =
+            Values { url, host, time, lacks_unit: false, agent, query: None, scheme: None };
+        (values, doubts)
     }
 }
 
@@ -141,9 +179,23 @@ fn host_and_path(stem: &[u8]) -> (Option<&[u8]>, Option<&[u8]>) {
     (Some(host), Some(if path.is_empty() { b"/" } else { path }))
 }
 
-/// Returns the names of fields in a directive; `None` if it is another one.
+/// Returns the names of fields in a directive; `None` if it is another one. It may be written in any case, with
+/// blanks, and behind the mark at the start of a file that was appended.
 fn names_in(line: &[u8]) -> Option<&[u8]> {
-    Some(line.strip_prefix(FIELDS)?.trim_ascii())
+    let line = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line).trim_ascii_start();
+    let directive = line.strip_prefix(b"#")?;
+    let colon = memchr(b':', directive)?;
+    let (name, names) = directive.split_at(colon);
+    name.trim_ascii().eq_ignore_ascii_case(b"Fields").then(|| names[1..].trim_ascii())
+}
+
+/// Returns the fields of a line between TABs alone, without quotes around them.
+fn fields_between_tabs(line: &[u8]) -> impl Iterator<Item = &[u8]> {
+    line.split(|&byte| byte == b'\t').map(|field| {
+        let field = field.trim_ascii();
+        let inside = field.strip_prefix(b"\"").and_then(|field| field.strip_suffix(b"\""));
+        inside.unwrap_or(field)
+    })
 }
 
 /// Returns the fields of a line. One in quotes may have blanks, and quotes that no blank follows.
@@ -209,13 +261,51 @@ mod tests {
     type Read = (Option<String>, Result<String, Problem>, Option<String>, Option<u64>);
 
     fn read(fields: &str, line: &str) -> Read {
+        read_given(fields, line, None).0
+    }
+
+    fn read_given(fields: &str, line: &str, given: Option<&str>) -> (Read, Doubts) {
         let head = format!("#Software: a server\r\n#Fields: {fields}\r\n#Date: x\r\n");
         let arena = Arena::new();
         let (has_agent, has_time) = (fields.contains("Agent"), fields.contains("date"));
-        let all = W3cLine::from_head(head.as_bytes(), has_agent, has_time).unwrap();
-        let Values { url, time, agent, host, .. } = all.read(line.as_bytes(), &arena);
+        let lines = [line.as_bytes()].into_iter();
+        let all = W3cLine::from_head(head.as_bytes(), lines, has_agent, has_time).unwrap();
+        let (values, doubts) = all.read(line.as_bytes(), given, &arena);
+        let Values { url, time, agent, host, .. } = values;
         let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
-        (host.map(text), url.map(text), agent.map(text), time.map(|time| time.0))
+        let read = (host.map(text), url.map(text), agent.map(text), time.map(|time| time.0));
+        (read, doubts)
+    }
+
+    #[test]
+    fn a_target_that_is_a_url_is_of_the_host_of_its_line() {
+        let (other, same) = (Doubts::OTHER_HOST, Doubts::default());
+        for (line, given, expected) in [
+            ("http://b.example/x a.example", None, (Ok("/x"), other)),
+            ("http://a.example/x a.example", None, (Ok("/x"), same)),
+            ("http://b.example/x -", Some("a.example"), (Ok("http://b.example/x"), other)),
+            ("http://a.example/x -", Some("a.example"), (Ok("/x"), same)),
+            ("http://b.example/x -", None, (Ok("http://b.example/x"), same)),
+            ("http://a.example@b.example/x a.example", None, (Err(Problem::NoRequest), same)),
+            ("/x a.example", None, (Ok("/x"), same)),
+        ] {
+            let ((_, url, ..), doubts) = read_given("cs-uri cs-host", line, given);
+            assert_eq!((url.as_deref().map_err(|it| *it), doubts), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn blanks_between_tabs_are_part_of_a_field() {
+        let fields = "cs-uri-stem cs(User-Agent) cs-host";
+        let agent = Some("A b.example".to_owned());
+        let expected = (Some("a.example".to_owned()), Ok("/a".to_owned()), agent, None);
+        assert_eq!(read(fields, "/a\tA b.example\ta.example\r"), expected);
+        assert_eq!(read(fields, "/a\t\"A b.example\"\ta.example"), expected);
+        // The fields of all lines show it, and no client moves the host of one line.
+        let head = format!("#Fields: {fields}\n");
+        let lines = [&b"/a A a.example"[..], b"/a x\tx\tb.example"];
+        let all = W3cLine::from_head(head.as_bytes(), lines.into_iter(), true, false).unwrap();
+        assert!(!all.has_tabs);
     }
 
     #[test]
@@ -274,6 +364,10 @@ mod tests {
             ("#Date: 2025-10-10", Problem::NoUrl),
             ("#Fields:  time cs-uri-stem ", Problem::NoUrl),
             ("#Fields: cs-uri-stem time", Problem::OtherFields),
+            ("#fields: cs-uri-stem time", Problem::OtherFields),
+            (" #Fields : cs-uri-stem time", Problem::OtherFields),
+            ("\u{feff}#Fields: cs-uri-stem time", Problem::OtherFields),
+            ("# fields: time cs-uri-stem", Problem::NoUrl),
         ] {
             assert_eq!(read(fields, line).1, Err(problem), "{line}");
         }
@@ -286,7 +380,8 @@ mod tests {
             ("#Fields: cs-uri\n", "cs(User-Agent)"),
             ("#Fields: cs-uri cs(User-Agent) date\n", "the fields `date` and `time`"),
         ] {
-            let error = W3cLine::from_head(head.as_bytes(), true, true).unwrap_err();
+            let lines = std::iter::empty();
+            let error = W3cLine::from_head(head.as_bytes(), lines, true, true).unwrap_err();
             assert!(error.contains(problem), "{error}");
         }
     }
