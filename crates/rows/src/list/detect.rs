@@ -282,7 +282,11 @@ impl Look<'_> {
         let declared = log_format.as_ref();
         let lines = || self.lines().into_iter().flatten().take(RECORDS_LOOKED_AT_MAX);
         let reads = Reads { time: times.is_asked(), agent: agents.is_asked() };
-        let Some(line) = LogLine::find(lines(), declared, reads) else {
+        let line = match declared {
+            Some(format) => Some(LogLine::declared(lines(), format, reads)?),
+            None => LogLine::find(lines(), reads),
+        };
+        let Some(line) = line else {
             return match lines().next() {
                 Some(first) => Err(advice::unknown_log(self.name, first)),
                 None => Ok(Some(self.with(Layout::Text))),

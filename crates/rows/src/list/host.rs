@@ -9,7 +9,7 @@
 use std::net::Ipv6Addr;
 use std::sync::atomic::Ordering;
 
-use memchr::{memchr, memmem};
+use memchr::{memchr, memmem, memrchr};
 
 use super::noticed::{Doubts, Tally};
 use super::request::{Named, asked, target};
@@ -252,12 +252,24 @@ fn is_part_of_host(byte: &u8) -> bool {
 ///
 /// # Errors
 ///
-/// If it is no host.
+/// If it is no host, or an IPv6 address without brackets whose last part could be a port: what is before it is an
+/// address too, and it has digits alone.
 pub fn given_host(text: &str) -> Result<String, &'static str> {
-    match origin_of(text.as_bytes()) {
-        Some(_) => Ok(text.to_owned()),
-        None => Err("expected a host such as example.com, http://example.com or example.com:8080"),
+    let Some((_, host)) = origin_of(text.as_bytes()) else {
+        return Err("expected a host such as example.com, http://example.com or example.com:8080");
+    };
+    let (address, last) =
+        memrchr(b':', host).map_or((host, &b""[..]), |colon| host.split_at(colon));
+    let could_be_port = last.len() > 1 && last[1..].iter().all(u8::is_ascii_digit);
+    let has_brackets = host.starts_with(b"[");
+    if !has_brackets && memchr(b':', address).is_some() {
+        let is_clear = is_bare_address(host) && !(could_be_port && is_bare_address(address));
+        if !is_clear {
+            return Err("an IPv6 address that could end in a port; write it in brackets, such as \
+                        [2001:db8::1] or [2001:db8::1]:443");
+        }
     }
+    Ok(text.to_owned())
 }
 
 /// Returns one text of several.
@@ -315,6 +327,21 @@ mod tests {
         for host in [None, Some(""), Some(" "), Some("-")] {
             assert_eq!(url(&given, host).as_deref(), Ok("http://all.example/a?b"));
             assert_eq!(url(&none, host), Err(Problem::NoHost));
+        }
+        for host in
+            ["2001:db8::1:443", "http://2001:db8::1:8080", "::1:80", "1:2:3:4:5:6:7:8:80", "a:b:c"]
+        {
+            assert!(given_host(host).unwrap_err().contains("brackets"), "{host}");
+        }
+        for host in [
+            "2001:db8::1",
+            "::1",
+            "1:2:3:4:5:6:7:8",
+            "fe80::a:b",
+            "[2001:db8::1]:443",
+            "a.example:80",
+        ] {
+            assert_eq!(given_host(host).as_deref(), Ok(host));
         }
         // A client must not choose another path, nor the host that is given.
         for host in [

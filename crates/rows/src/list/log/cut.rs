@@ -70,6 +70,12 @@ impl Segment {
         !self.run.is_empty()
     }
 
+    /// Whether a client fills the first field, and nothing is before it.
+    pub fn begins_free(&self) -> bool {
+        let first = self.pieces.first();
+        first.is_some_and(|it| it.before.is_empty() && it.field.extent == Extent::Free)
+    }
+
     /// Whether a text is read that a client fills.
     pub fn is_read(&self) -> bool {
         let is_free = |it: &Piece| matches!(it.field.extent, Extent::Free | Extent::Until);

@@ -241,6 +241,43 @@ impl LogFormat {
         inside[number + 1].cut(&texts[end + between.len()..], see)
     }
 
+    /// Returns how requests are read, with or without what a collector writes before them, if `fits` says that some have
+    /// the format. The error says that it is not clear.
+    fn line_by(
+        &self,
+        requests: &[&[u8]],
+        reads: Reads,
+        fits: impl Fn(&[u8]) -> bool,
+    ) -> Result<Option<LogLine>, String> {
+        let line = |prefix| Ok(Some(LogLine { format: self.clone(), prefix, reads }));
+        let is_behind = |it: &Prefix, line: &[u8]| it.without(line).is_some_and(&fits);
+        let is_some_behind = |it: &Prefix| requests.iter().any(|line| is_behind(it, line));
+        let is_plain = requests.iter().any(|line| fits(line));
+        let prefix = match Prefix::ALL.into_iter().find(is_some_behind) {
+            None if is_plain => return line(None),
+            None => return Ok(None),
+            Some(prefix) => prefix,
+        };
+        if !is_plain || requests.iter().all(|line| prefix.without(line).is_some()) {
+            return line(Some(prefix));
+        }
+        // Where a line begins with what a client sends, that may look like the text of a collector.
+        let are_plain = || requests.iter().all(|line| fits(line) || !is_behind(&prefix, line));
+        if self.begins_free() && are_plain() {
+            return line(None);
+        }
+        Err(format!(
+            "some lines begin with {}, and others do not, so it is not clear where the format begins; make a list of \
+             each kind",
+            prefix.describe()
+        ))
+    }
+
+    /// Whether a line begins with what a client sends.
+    fn begins_free(&self) -> bool {
+        self.0.outside.first().is_some_and(Segment::begins_free)
+    }
+
     /// Whether a line has the format, and each text looks as the server writes it.
     fn fits(&self, line: &[u8]) -> bool {
         let see = &mut |piece: &Piece, text: &[u8]| piece.field.is_shaped(text).then_some(());
@@ -285,34 +322,45 @@ fn opening(rest: &[u8], quoting: Quoting, outside: &Segment) -> Option<usize> {
     }
 }
 
+/// Returns the lines of requests. What rotates a log, or a server that starts, may write a line of its own, and HAProxy
+/// logs what it could not read.
+fn requests<'l>(lines: impl Iterator<Item = &'l [u8]>) -> Vec<&'l [u8]> {
+    let all: Vec<&[u8]> = lines.collect();
+    let has_quotes = all.iter().any(|line| memchr(b'"', line).is_some());
+    let is_request = |line: &&[u8]| {
+        let has_request = || memchr(b'"', line).is_some() || looks_like_log(line);
+        !line.ends_with(BAD_REQUEST) && (!has_quotes || has_request())
+    };
+    all.into_iter().filter(is_request).collect()
+}
+
 impl LogLine {
-    /// Returns how lines are read: by `declared`, or else by the first known format that all requests fit. `None` if there
-    /// is none.
-    pub(super) fn find<'l>(
+    /// Returns how lines are read in a declared format.
+    ///
+    /// # Errors
+    ///
+    /// If the format reads lines with and without what a collector writes before them, and some have none of that. The
+    /// same line may then be read in two ways.
+    pub(super) fn declared<'l>(
         lines: impl Iterator<Item = &'l [u8]>,
-        declared: Option<&LogFormat>,
+        format: &LogFormat,
         reads: Reads,
-    ) -> Option<LogLine> {
-        let all: Vec<&[u8]> = lines.collect();
-        let has_quotes = all.iter().any(|line| memchr(b'"', line).is_some());
-        // What rotates a log, or a server that starts, may write a line of its own, and HAProxy logs what it could not
-        // read.
-        let is_request = |line: &&&[u8]| {
-            let has_request = || memchr(b'"', line).is_some() || looks_like_log(line);
-            !line.ends_with(BAD_REQUEST) && (!has_quotes || has_request())
+    ) -> Result<LogLine, String> {
+        let requests = requests(lines);
+        let shaped = format.line_by(&requests, reads, |line| format.fits(line))?;
+        // Not all servers write what the shape of a field says.
+        let is_cut = |line: &[u8]| format.cut(line, false, &mut |_, _| Some(())).is_ok();
+        let found = match shaped {
+            Some(line) => Some(line),
+            None => format.line_by(&requests, reads, is_cut)?,
         };
-        let requests: Vec<&[u8]> = all.iter().filter(is_request).copied().collect();
-        let prefixes = || [None].into_iter().chain(Prefix::ALL.map(Some));
-        if let Some(format) = declared {
-            // The format says what a line is, so its first line shows whether a collector wrote before it.
-            let fits = |prefix: &Option<Prefix>| {
-                let mut lines = requests.iter().filter_map(|line| without_prefix(*prefix, line));
-                lines.any(|line| format.cut(line, false, &mut |_, _| Some(())).is_ok())
-            };
-            let prefix = prefixes().find(fits).flatten();
-            return Some(LogLine { format: format.clone(), prefix, reads });
-        }
-        prefixes().find_map(|prefix| {
+        Ok(found.unwrap_or(LogLine { format: format.clone(), prefix: None, reads }))
+    }
+
+    /// Returns how lines are read in the first known format that all requests fit. `None` if there is none.
+    pub(super) fn find<'l>(lines: impl Iterator<Item = &'l [u8]>, reads: Reads) -> Option<LogLine> {
+        let requests = requests(lines);
+        [None].into_iter().chain(Prefix::ALL.map(Some)).find_map(|prefix| {
             let lines: Option<Vec<&[u8]>> =
                 requests.iter().map(|line| without_prefix(prefix, line)).collect();
             let lines = lines.filter(|lines| !lines.is_empty())?;
@@ -403,6 +451,12 @@ impl LogLine {
     }
 }
 
+/// Whether a host has a port. Addresses have brackets.
+fn has_port(host: &[u8]) -> bool {
+    let behind = memrchr(b']', host).map_or(host, |end| &host[end..]);
+    memchr(b':', behind).is_some()
+}
+
 fn without_prefix(prefix: Option<Prefix>, line: &[u8]) -> Option<&[u8]> {
     prefix.map_or(Some(line), |prefix| prefix.without(line))
 }
@@ -421,19 +475,31 @@ impl Format {
         arena: &'c Arena,
     ) -> Option<&'c [u8]> {
         let is_some = |text: &&[u8]| !matches!(*text, b"" | b"-");
-        let host = value(Slot::Host).filter(is_some);
-        let host = host.map(|host| self.with_brackets(undone(host), arena));
-        let scheme: &[u8] = match (value(Slot::Scheme).filter(is_some), value(Slot::Port)) {
-            (Some(b"http"), _) => b"http://",
-            (Some(b"https"), _) => b"https://",
-            (Some(_), _) => return Some(NO_HOST),
-            (None, Some(b"80")) if host.is_some_and(|host| memchr(b':', host).is_none()) => {
-                b"http://"
-            }
-            _ => return host,
-        };
+        let found = value(Slot::Host).filter(is_some);
+        let found = found.map(|host| self.with_brackets(undone(host), arena));
         let given = given.filter(|given| !given.contains("://")).map(str::as_bytes);
-        Some(joined(&[scheme, host.or(given)?], arena))
+        let Some(host) = found.or(given) else { return found };
+        let scheme = match value(Slot::Scheme).filter(is_some) {
+            Some(b"http") => Some(&b"http://"[..]),
+            Some(b"https") => Some(&b"https://"[..]),
+            Some(_) => return Some(NO_HOST),
+            None => None,
+        };
+        // A header has the port that is not usual.
+        let is_header = found.is_some() && !self.is_host_found;
+        let port = value(Slot::Port).filter(|port| is_some(port) && !has_port(host));
+        let usual_port: &[u8] = if scheme == Some(b"http://") { b"80" } else { b"443" };
+        let (scheme, port) = match (scheme, port.filter(|port| *port != usual_port)) {
+            (None, Some(b"80")) => (Some(&b"http://"[..]), None),
+            (scheme, port) => (scheme, port.filter(|_| !is_header)),
+        };
+        match (scheme, port) {
+            (None, None) => found,
+            (scheme, None) => Some(joined(&[scheme.unwrap_or_default(), host], arena)),
+            (scheme, Some(port)) => {
+                Some(joined(&[scheme.unwrap_or_default(), host, b":", port], arena))
+            }
+        }
     }
 
     /// Returns a host whose address has brackets, as in a URL.
@@ -510,8 +576,7 @@ impl Format {
 /// Whether a line is one of a log in a known format.
 pub(super) fn is_known(line: &[u8]) -> bool {
     // Most lists are none, and building the formats takes longer than this.
-    memchr(b' ', line).is_some()
-        && LogLine::find([line].into_iter(), None, Reads::default()).is_some()
+    memchr(b' ', line).is_some() && LogLine::find([line].into_iter(), Reads::default()).is_some()
 }
 
 /// Whether a line looks like one of a log, in whatever format: it has a method and a target behind it. A line that

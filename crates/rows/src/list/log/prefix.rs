@@ -21,6 +21,15 @@ pub(super) enum Prefix {
 impl Prefix {
     pub const ALL: [Prefix; 4] = [Prefix::Compose, Prefix::Syslog, Prefix::Stream, Prefix::Pod];
 
+    /// Says who writes it.
+    pub fn describe(self) -> &'static str {
+        match self {
+            Prefix::Compose => "what Docker Compose writes before them",
+            Prefix::Syslog => "what syslog writes before them",
+            Prefix::Stream | Prefix::Pod => "what Kubernetes writes before them",
+        }
+    }
+
     /// Returns the line without its prefix; `None` if it has none of this kind.
     pub fn without(self, line: &[u8]) -> Option<&[u8]> {
         match self {

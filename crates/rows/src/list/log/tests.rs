@@ -25,7 +25,7 @@ fn declared(format: &str) -> LogLine {
 
 /// How the lines of a list are read without a declaration.
 fn found(lines: &[&str]) -> Option<LogLine> {
-    LogLine::find(lines.iter().map(|line| line.as_bytes()), None, ALL)
+    LogLine::find(lines.iter().map(|line| line.as_bytes()), ALL)
 }
 
 fn read(format: &str, line: &str) -> Read {
@@ -762,10 +762,88 @@ fn what_collectors_write_before_a_line() {
         let (read, _) = read_by(&all, whole.as_bytes(), None);
         assert_eq!((read.0, read.1, read.3), (ok("/a"), None, SECONDS), "{whole}");
         // A declared format is found behind it too, and all lines have it.
-        let all = LogLine::find([whole.as_bytes()].into_iter(), Some(&all.format), ALL).unwrap();
+        let all = LogLine::declared([whole.as_bytes()].into_iter(), &all.format, ALL).unwrap();
         assert_eq!(Some(all.prefix), expected);
         let without = read_by(&all, line.as_bytes(), None).0.0;
         assert_eq!(without.is_ok(), prefix.is_empty(), "{prefix}");
+    }
+}
+
+/// What a collector writes could be fields of the format too.
+#[test]
+fn what_collectors_write_is_no_host() {
+    let vhost = format!(r#"a.example:443 192.0.2.7 - - {TIME} "GET /a HTTP/1.1" 200 23 "-" "-""#);
+    let behind = format!(r#"192.0.2.7 a.example - {TIME} "GET /a HTTP/1.1" 200"#);
+    let short = r#"a.example bob "GET /a HTTP/1.1""#.to_owned();
+    let ovh = r#"$remote_addr $host $remote_user [$time_local] "$request" $status"#;
+    let short_format = r#"$host $remote_user "$request""#;
+    let read_all = |format: &str, lines: &[&str]| {
+        let lines = || lines.iter().map(|line| line.as_bytes());
+        let all = LogLine::declared(lines(), &format.parse().unwrap(), ALL)?;
+        let hosts = lines().map(|line| read_by(&all, line, None).0.1);
+        Ok::<_, String>(hosts.map(Option::unwrap_or_default).collect::<Vec<_>>())
+    };
+    for (format, line, host) in [
+        ("vhost-combined", &vhost, "a.example:443"),
+        (ovh, &behind, "a.example"),
+        (short_format, &short, "a.example"),
+    ] {
+        for prefix in [
+            "",
+            "web-1  | ",
+            "Oct 10 13:55:36 web1 apache2: ",
+            "2025-10-10T13:55:36+00:00 b.example nginx: ",
+            "2025-10-10T20:55:36.1Z stdout F ",
+            "[pod/web/nginx] ",
+        ] {
+            let line = format!("{prefix}{line}");
+            assert_eq!(
+                read_all(format, &[&line, &line]).as_deref(),
+                Ok(&[host, host].map(String::from)[..]),
+                "{format}: {line}"
+            );
+        }
+        let mixed = read_all(format, &[line, &format!("web-1  | {line}")]);
+        assert!(mixed.unwrap_err().contains("Docker Compose"), "{format}");
+    }
+    // A client does not make a log unreadable.
+    let free = r#"$http_x_forwarded_for $host "$request""#;
+    let sent = ["192.0.2.7 a.example \"GET / HTTP/1.1\"", "x | y a.example \"GET / HTTP/1.1\""];
+    assert_eq!(read_all(free, &sent), Ok(vec!["a.example".to_owned(); 2]));
+    // Without the shape of its fields, a line is one of its format if it can be cut.
+    let odd = format!(r#"unix: a.example - {TIME} "GET /a HTTP/1.1" 200"#);
+    assert_eq!(read_all(ovh, &[&odd]), Ok(vec!["a.example".to_owned()]));
+}
+
+/// A server finds the port, but a header has it if it is not usual.
+#[test]
+fn ports_of_their_own_are_used() {
+    let given = |format: &str, line: &str| {
+        let line = format!("{line} \"GET /a HTTP/1.1\"");
+        read_by(&declared(&format!("{format} \"%r\"")), line.as_bytes(), Some("all.example")).0.1
+    };
+    for (format, line, host) in [
+        ("%p %V", "8080 a.example", "a.example:8080"),
+        ("%p %V", "443 a.example", "a.example"),
+        ("%p %V", "80 a.example", "http://a.example"),
+        ("%p %V", "8080 2001:db8::1", "[2001:db8::1]:8080"),
+        ("%p %V", "8080 a.example:81", "a.example:81"),
+        ("%p %V", "- a.example", "a.example"),
+        ("%p %V", "8080 -", "all.example:8080"),
+    ] {
+        assert_eq!(given(format, line).as_deref(), Some(host), "{format}: {line}");
+    }
+    assert_eq!(given("%p %V", "443 -"), None);
+    let site =
+        |format: &str, line: &str| site(&format!("{format} $request_uri"), &format!("{line} /a")).1;
+    for (format, line, host) in [
+        ("$scheme $server_port $host", "https 8443 a.example", "https://a.example:8443"),
+        ("$scheme $server_port $host", "http 80 a.example", "http://a.example"),
+        ("$scheme $server_port $host", "http 443 a.example", "http://a.example:443"),
+        ("$server_port \"$http_host\"", "8080 \"a.example\"", "a.example"),
+        ("$server_port \"$http_host\"", "80 \"a.example\"", "http://a.example"),
+    ] {
+        assert_eq!(site(format, line).as_deref(), Some(host), "{format}: {line}");
     }
 }
 
