@@ -36,13 +36,6 @@ pub const BROKEN_RECORDS_NAMED: usize = 10;
 /// bodies are parsed again.
 pub const PARSED_BODIES_BYTES_MAX: usize = 32 * 1024 * 1024;
 
-/// Bytes of undated captures whose files are one line that is no record, which are held until all inputs are read
-/// and compared: 128 MiB, and an eighth of the memory of the compiler. If they take more, all of them are left out,
-/// and the inputs are unreadable.
-///
-/// Source: our choice. One takes some 500 bytes, and of real files fewer than one in a hundred is such a line.
-pub const SINGLE_LINES_BYTES_MAX: usize = 128 * 1024 * 1024;
-
 /// Bytes of strings in which equal ones are found while a set is compiled, in each of two generations of
 /// their table, with 16 for each: 4 MiB.
 ///

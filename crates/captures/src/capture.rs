@@ -134,6 +134,9 @@ impl BrokenRecord {
 pub enum BrokenKind {
     /// The record is malformed. Count it, report it and continue.
     Senseless,
+    /// The record shows that the ends of records are a guess, so that a body may have passed for one. None of the
+    /// input can be relied on.
+    Forgeable,
     /// The system could not read the record: for example, a file in a folder without read
     /// permission. Continuing would make a host unknown although it has a file, so compiling a set
     /// should stop. A kind that is not known is this one.
@@ -188,6 +191,8 @@ type ReadBatch = dyn Fn(&ReadConfig, &mut CaptureSink<'_>) + Send;
 pub struct Batch {
     /// The bytes of the stored file that the batch covers, for progress.
     pub stored_bytes: u64,
+    /// Whether the records are those of a table, which may have several for one answer.
+    pub is_of_table: bool,
     read: Box<ReadBatch>,
 }
 
@@ -197,7 +202,13 @@ impl Batch {
         stored_bytes: u64,
         read: impl Fn(&ReadConfig, &mut CaptureSink<'_>) + Send + 'static,
     ) -> Batch {
-        Batch { stored_bytes, read: Box::new(read) }
+        Batch { stored_bytes, is_of_table: false, read: Box::new(read) }
+    }
+
+    /// Returns the batch as one of a table.
+    #[must_use]
+    pub fn of_table(self) -> Batch {
+        Batch { is_of_table: true, ..self }
     }
 
     /// Passes the captures and the broken records to `sink`, in order.

@@ -9,13 +9,13 @@
 //! If columns are named by their numbers, and the first row holds a URL, a host, a status or a time
 //! where they are, it is a row too: the file has no header.
 //!
-//! A body without quotes that has `\n` in its text is broken: databases write the line ends of TSV so, and as one
-//! line it would have no rules.
+//! A body whose line ends are escaped is broken: as one line it would have no rules. Databases write those of TSV as
+//! `\n`, and MySQL as a backslash before the line end, which ends the row if the body has no quotes.
 //!
-//! A row with another number of fields than the header is broken and reported with its line. A quote
-//! that RFC 4180 does not allow ends the file as an error, because bodies could pass for rows behind it; so
-//! does a field that is not closed, which has swallowed the rest. If a field before such damage ends in a
-//! backslash, which may escape its quote, the rows before the damage may be parts of bodies too
+//! A row with another number of fields than the header shows that bodies may pass for rows, so none can be relied on
+//! ([`BrokenKind::Forgeable`]). A quote that RFC 4180 does not allow ends the file as an error, because bodies could
+//! pass for rows behind it; so does a field that is not closed, which has swallowed the rest. If a quote before such
+//! damage follows a backslash, which may escape it, the rows before the damage may be parts of bodies too
 //! ([`InputError::Forgeable`]).
 //!
 //! Cost: two passes over quotes and line ends to cut the file, and one over each row. A field is copied
@@ -29,6 +29,7 @@ use portcullis_files::input::{
 use portcullis_robots::access::{TimeUnit, seconds_of};
 
 use super::capture::{BatchReader, BrokenKind, CaptureSink, ReadConfig};
+use super::escapes;
 use super::json_path::{FieldPath, FieldValue};
 use super::record::Record;
 use super::schema::{CaptureField, FieldMap, FoundColumn};
@@ -114,7 +115,7 @@ impl Schema {
     /// Returns the fields of a row. The error says what is wrong.
     fn record<'r>(&self, row: &'r [u8]) -> Result<Record<'r>, String> {
         let (mut record, mut count, mut is_open) = (Record::default(), 0, false);
-        let mut has_escapes = false;
+        let mut escaped = None;
         for field in Fields::new(row, self.separator) {
             is_open |= field.problem.is_some();
             for &(name, rank, _) in self.columns.iter().filter(|column| column.2 == count) {
@@ -124,9 +125,9 @@ impl Schema {
                         FieldValue::Boolean(false)
                     }
                     text => {
-                        has_escapes |= name == CaptureField::Body
-                            && !field.is_quoted()
-                            && memchr::memmem::find(&text, b"\\n").is_some();
+                        if name == CaptureField::Body && !field.is_quoted() {
+                            escaped = escapes::problem_of_line(&text);
+                        }
                         FieldValue::Text(text)
                     }
                 };
@@ -140,18 +141,15 @@ impl Schema {
         if count != self.count {
             let fields = if count == 1 { "field" } else { "fields" };
             return Err(format!(
-                "{count} {fields}, and the header has {}; quote fields with a delimiter or a line \
-                 end",
+                "{count} {fields}, and the header has {}, so rows may be lines of bodies, and none is read; quote \
+                 fields with a delimiter or a line end",
                 self.count
             ));
         }
-        if has_escapes {
-            return Err("its body has `\\n` for line ends, as databases write TSV, and would be one line; \
-                        write CSV with quotes (CSVWithNames, COPY … CSV, ENCLOSED BY '\"'), JSON Lines or \
-                        Parquet"
-                .to_owned());
+        match escaped {
+            Some(problem) => Err(problem.to_owned()),
+            None => Ok(record),
         }
-        Ok(record)
     }
 }
 
@@ -188,12 +186,9 @@ impl RecordReader for Schema {
         self.separator.framing()
     }
 
-    /// If quotes are escaped by backslashes, a field that ends in one goes on, and its text may be rows.
+    /// If backslashes escape quotes, a field goes on behind one that seems to end it, and its text may be rows.
     fn is_forgeable(&self, rows: &[u8]) -> bool {
-        memchr::memmem::find_iter(rows, b"\\\"").any(|at| match rows[at + 2..] {
-            [] | [b'\r' | b'\n', ..] => true,
-            [byte, ..] => byte == self.separator.delimiter,
-        })
+        memchr::memmem::find(rows, b"\\\"").is_some()
     }
 
     fn open_end(&self, rows: &[u8]) -> Option<&'static str> {
@@ -203,8 +198,13 @@ impl RecordReader for Schema {
 
     /// An open quote is found at the end of the file. Nobody knows how many rows are in the field.
     fn kind_of_problem(&self, record: &[u8]) -> BrokenKind {
-        let has_open = has_open_quote(record, self.separator);
-        if has_open { BrokenKind::Unreadable } else { BrokenKind::Senseless }
+        match () {
+            () if has_open_quote(record, self.separator) => BrokenKind::Unreadable,
+            () if Fields::new(record, self.separator).count() != self.count => {
+                BrokenKind::Forgeable
+            }
+            () => BrokenKind::Senseless,
+        }
     }
 
     fn read(

@@ -43,6 +43,7 @@ mod body;
 mod capture;
 pub mod csv;
 mod decoding;
+mod escapes;
 mod fields;
 pub mod folder;
 mod format;

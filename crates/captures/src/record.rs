@@ -13,6 +13,7 @@ use portcullis_engine::bytes::trim;
 use portcullis_robots::access::{CaptureNote, TimeUnit, UnixSeconds, in_range};
 
 use super::body::{notes, settle, status_of};
+use super::escapes;
 use super::fields::may_be_whole;
 use super::json_path::{FieldValue, Found};
 use super::schema::{CaptureField, FieldMap};
@@ -148,6 +149,7 @@ impl<'r> Record<'r> {
         status: Option<u16>,
         config: &ReadConfig,
     ) -> Result<Option<Cow<'r, [u8]>>, String> {
+        let is_file = status.is_none_or(|it| matches!(it, 0 | 200..=299));
         let is_alias = self.values[CaptureField::Body as usize].rank > 0;
         let encoded = self.text(CaptureField::BodyBase64)?;
         if encoded.is_some() && is_alias {
@@ -157,8 +159,11 @@ impl<'r> Record<'r> {
             (Some(_), Some(_)) => {
                 Err("both `body` and `body_base64`; keep the one that is right".to_owned())
             }
-            (Some(body), None) => Ok(Some(body)),
-            (None, Some(text)) if status.is_none_or(|it| matches!(it, 0 | 200..=299)) => {
+            (Some(body), None) => match escapes::problem(&body).filter(|_| is_file) {
+                Some(problem) => Err(problem.to_owned()),
+                None => Ok(Some(body)),
+            },
+            (None, Some(text)) if is_file => {
                 decode(&text, config).map(|body| Some(Cow::Owned(body)))
             }
             (None, _) => Ok(None),

@@ -67,9 +67,10 @@ pub(super) fn batches(
         }
         let (records, lines_before) = (Arc::clone(&records), lines);
         lines += lines_in(&chunk);
-        Ok(Some(Batch::new(chunk.stored_bytes, move |config, sink| {
+        let batch = Batch::new(chunk.stored_bytes, move |config, sink| {
             read(&chunk, &*records, lines_before, config, sink);
-        })))
+        });
+        Ok(Some(batch.of_table()))
     }
 }
 

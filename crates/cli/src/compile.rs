@@ -117,6 +117,7 @@ pub fn run(args: CompileArgs, files: &Files) -> anyhow::Result<()> {
         later: sum(|input| input.later),
         superseded: ingested.superseded,
         superseded_undated: ingested.superseded_undated,
+        same_second: ingested.same_second,
         doubted: ingested.doubted.iter().map(|field| field.as_str()).collect(),
         broken: sum(|input| input.broken),
         redirected: counts.redirected,
@@ -190,7 +191,8 @@ fn shown(
         Err(_) => reports.iter().map(problems).sum::<u64>() > 1,
     };
     if shows {
-        show_problems(reports, ingested.as_ref().map_or(0, |it| it.superseded_undated));
+        let doubtful = ingested.as_ref().map(|it| [it.superseded_undated, it.same_second]);
+        show_problems(reports, doubtful.unwrap_or_default());
         for &field in ingested.as_ref().map_or(&[][..], |it| &it.doubted) {
             say(format_args!(
                 "note: {}; the first that has a value counts (--strict makes this an error)",
@@ -238,7 +240,7 @@ impl IngestObserver for Progress {
     }
 }
 
-fn show_problems(inputs: &[InputReport], superseded_undated: u64) {
+fn show_problems(inputs: &[InputReport], [superseded_undated, same_second]: [u64; 2]) {
     let failed = inputs.iter().filter_map(|input| Some((input, input.failure.as_deref()?)));
     let failed = failed
         .map(|(input, why)| format!("note: {why} ({} read)", counted(input.captures, "capture")));
@@ -264,6 +266,11 @@ fn show_problems(inputs: &[InputReport], superseded_undated: u64) {
             superseded_undated,
             "without a date superseded by those with dates or of inputs later by name (--strict makes this \
              an error)",
+        ),
+        (
+            same_second,
+            "with another file than one of the same URL and second; the later in the input counts (--strict makes \
+             this an error)",
         ),
         (
             sum(|input| input.other_urls),
@@ -300,6 +307,7 @@ struct Summary<'r> {
     later: u64,
     superseded: u64,
     superseded_undated: u64,
+    same_second: u64,
     /// The fields that captures have under two names.
     doubted: Vec<&'static str>,
     broken: u64,

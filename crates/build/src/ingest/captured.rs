@@ -25,6 +25,7 @@ use super::ahead::ahead;
 use super::known::{Keeps, Keyed, Known, Resources, date_repeated, settle_order};
 use super::log::{Form, push_key, take_key};
 use super::place::{self, Slot};
+use super::rivals::{self, RowsOfInputs};
 use crate::pool::BlobID;
 
 /// The bytes of records that share a place in the index.
@@ -180,6 +181,10 @@ pub struct Captured {
     pub(super) resources: u64,
     /// Captures that no longer count, and have no date.
     pub(super) undated: u64,
+    /// Files that count although the input has a different one of the same second.
+    pub(super) same_second: u64,
+    /// What was left out when the captures were sorted.
+    pub(super) rows: RowsOfInputs,
     /// Whether some resource is that of an origin.
     pub(super) has_origin: bool,
 }
@@ -194,6 +199,8 @@ struct Block {
     keys: u64,
     resources: u64,
     undated: u64,
+    same_second: u64,
+    rows: RowsOfInputs,
     has_origin: bool,
 }
 
@@ -205,18 +212,29 @@ impl Block {
         keeps: Keeps,
         form: Form,
     ) -> Result<(), WriteError> {
+        if form == Form::Sorted {
+            self.rows.take(key, &mut resources);
+        }
+        for captures in &mut resources {
+            self.undated += settle_order(captures, keeps);
+            if form == Form::Sorted {
+                rivals::compare(captures);
+                date_repeated(captures);
+            }
+        }
+        if form == Form::Sorted {
+            self.same_second += rivals::count(&resources);
+        }
+        let count = resources.iter().filter(|captures| !captures.is_empty()).count();
+        if count == 0 {
+            return Ok(());
+        }
         if self.records.is_empty() {
             self.first = key.into();
         }
         self.keys += 1;
+        self.resources += count as u64;
         self.has_origin |= place::is_origin(key);
-        for captures in resources.iter_mut().filter(|captures| !captures.is_empty()) {
-            self.resources += 1;
-            self.undated += settle_order(captures, keeps);
-            if form == Form::Sorted {
-                date_repeated(captures);
-            }
-        }
         self.record.clear();
         push_key(&mut self.record, &self.last, key);
         form.push(&mut self.record, &resources, &mut |out, _, blob| {
@@ -246,6 +264,8 @@ impl Captured {
             table: scratch.table(),
             resources: 0,
             undated: 0,
+            same_second: 0,
+            rows: RowsOfInputs::default(),
             has_origin: false,
         }
     }
@@ -316,6 +336,9 @@ impl Captured {
 
     fn append(&mut self, block: Block) -> Result<(), WriteError> {
         let Block { records, first, keys, resources, undated, has_origin, .. } = block;
+        self.undated += undated;
+        self.same_second += block.same_second;
+        self.rows.add(block.rows);
         if records.is_empty() {
             return Ok(());
         }
@@ -325,7 +348,6 @@ impl Captured {
         self.table.resize(places + self.key_bytes)?;
         self.keys += keys;
         self.resources += resources;
-        self.undated += undated;
         self.has_origin |= has_origin;
         self.records.write(&records)
     }
@@ -447,6 +469,7 @@ mod tests {
     use portcullis_robots::access::UnixSeconds;
 
     use super::super::known::Held;
+    use super::super::rivals::Rivals;
     use super::super::tracks::Track;
     use super::*;
     use portcullis_set::stored::CaptureFacts;
@@ -464,7 +487,8 @@ mod tests {
                 let captured_at = Some(UnixSeconds(date));
                 let facts = CaptureFacts { captured_at, status, ..CaptureFacts::default() };
                 let payload = PayloadNames::default();
-                let known = Known { facts, position: 0, held: Held::Nothing, payload };
+                let (held, rivals) = (Held::Nothing, Rivals::default());
+                let known = Known { facts, position: 0, held, payload, rivals };
                 newest.take(b"a.example", Slot::Https, known).unwrap();
             }
             let captured = newest.finish().unwrap();

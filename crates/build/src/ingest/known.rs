@@ -14,6 +14,7 @@ use portcullis_dialect::{Access, AccessRules, Fetched};
 use portcullis_robots::access::UnixSeconds;
 use portcullis_set::stored::CaptureFacts;
 
+use super::rivals::{self, Rivals};
 use crate::pool::BlobID;
 use crate::standing::Content;
 
@@ -29,16 +30,29 @@ pub(super) type Keyed = (Box<[u8]>, Resources);
 pub(super) type Keeps = (&'static AccessRules, bool);
 
 /// Sorts the captures of a resource, and drops those that no longer count, unless all are kept. Returns
-/// how many without a date it drops: what they were captured before is a guess.
-pub(super) fn settle_order<B>(captures: &mut Vec<Known<B>>, (rules, keeps_all): Keeps) -> u64 {
+/// how many without a date it drops: what they were captured before is a guess. Single lines that may be rows of rules
+/// come last, one for each second.
+pub(super) fn settle_order<B: PartialEq>(captures: &mut Vec<Known<B>>, keeps: Keeps) -> u64 {
+    let (rules, keeps_all) = keeps;
     captures.sort_by_key(|known| known.rank(rules));
-    let Some(newest) = captures.len().checked_sub(1).filter(|&newest| newest > 0 && !keeps_all)
-    else {
+    if keeps_all || captures.len() < 2 {
         return 0;
+    }
+    let undated = |captures: &[Known<B>]| {
+        captures.iter().filter(|known| known.facts.captured_at.is_none()).count() as u64
     };
-    let date = |known: &Known<B>| known.facts.captured_at;
-    let undated = |captures: &[Known<B>]| captures.partition_point(|it| date(it).is_none()) as u64;
     let before = undated(captures);
+    let lines = rivals::take_lines(captures);
+    drop_superseded(captures, rules);
+    captures.extend(lines);
+    before - undated(captures)
+}
+
+/// Drops the captures that no longer count. They are in order.
+fn drop_superseded<B: PartialEq>(captures: &mut Vec<Known<B>>, rules: &AccessRules) {
+    let Some(newest) = captures.len().checked_sub(1) else { return };
+    rivals::compare(captures);
+    let date = |known: &Known<B>| known.facts.captured_at;
     let file = captures.iter().rposition(Known::is_file);
     let is_answer = |known: &Known<B>| date(known).is_some() && !known.is_failure(rules);
     let answer = captures.iter().rposition(is_answer);
@@ -52,7 +66,6 @@ pub(super) fn settle_order<B>(captures: &mut Vec<Known<B>>, (rules, keeps_all): 
             || (known.is_failure(rules) && fails_since())
             || (matches!(known.held, Held::Repeated(_)) && index > file)
     });
-    before - undated(captures)
 }
 
 /// Returns whether both resources of a key have the same captures. Those of redirects may lead elsewhere.
@@ -89,6 +102,7 @@ pub(super) struct Known<B, L = B> {
     pub(super) held: Held<B, L>,
     /// What names the file of the capture in the archives of the run; nothing in a log.
     pub(super) payload: PayloadNames,
+    pub(super) rivals: Rivals,
 }
 
 /// The bytes of a capture that may be needed.

@@ -15,6 +15,7 @@ use portcullis_robots::syntax::NoteSet;
 use portcullis_set::stored::CaptureFacts;
 
 use super::known::{Held, Known, Resources, are_same};
+use super::rivals::Rivals;
 use crate::pool::BlobID;
 use crate::standing::Content;
 
@@ -151,7 +152,7 @@ impl Form {
             return Ok(());
         }
         push_varint(out, COUNTED + captures.len() as u32);
-        for Known { facts, position, held, payload } in captures {
+        for Known { facts, position, held, payload, rivals } in captures {
             push_facts(out, facts, kind(facts, held));
             match held {
                 Held::Nothing => {}
@@ -167,6 +168,7 @@ impl Form {
             if self == Form::Run {
                 push_long(out, *position);
                 push_payload(out, held, payload);
+                push_rivals(out, held, rivals);
             }
         }
         Ok(())
@@ -200,11 +202,13 @@ impl Form {
         let mut captures = Vec::with_capacity(count.min(CAPTURES_EXPECTED_MAX) as usize);
         for index in 0..count {
             let (facts, held) = capture(rest, read)?;
-            let (position, payload) = match self {
-                Form::Run => (long(rest)?, take_payload(rest, &held)?),
-                Form::Sorted | Form::Log => (index.into(), PayloadNames::default()),
+            let (position, payload, rivals) = match self {
+                Form::Run => (long(rest)?, take_payload(rest, &held)?, take_rivals(rest, &held)?),
+                Form::Sorted | Form::Log => {
+                    (index.into(), PayloadNames::default(), Rivals::default())
+                }
             };
-            captures.push(Known { facts, position, held, payload });
+            captures.push(Known { facts, position, held, payload, rivals });
         }
         Some(captures)
     }
@@ -322,6 +326,36 @@ fn take_payload<B, L>(rest: &mut &[u8], held: &Held<B, L>) -> Option<PayloadName
         true => Some(PayloadNames { digest: long(rest)?, record: long(rest)? }),
         false => Some(PayloadNames::default()),
     }
+}
+
+/// What a file has in a run, in the bits below the number of lines whose place it takes.
+const DIFFER: u64 = 1;
+const ARE_ROWS: u64 = 2;
+const IS_LINE: u64 = 4;
+const RIVAL_BITS: u32 = 3;
+
+fn push_rivals(out: &mut Vec<u8>, held: &Held<BlobID>, rivals: &Rivals) {
+    let Held::File { .. } = held else { return };
+    let Rivals { differ, line, lines, are_rows } = *rivals;
+    let flags = [(DIFFER, differ), (ARE_ROWS, are_rows), (IS_LINE, line != 0)];
+    let flags: u64 = flags.into_iter().filter(|(_, is_set)| *is_set).map(|(flag, _)| flag).sum();
+    push_long(out, u64::from(lines) << RIVAL_BITS | flags);
+    if line != 0 {
+        push_long(out, line);
+    }
+}
+
+/// Reads what [`push_rivals`] writes.
+fn take_rivals<B, L>(rest: &mut &[u8], held: &Held<B, L>) -> Option<Rivals> {
+    let Held::File { .. } = held else { return Some(Rivals::default()) };
+    let number = long(rest)?;
+    let has = |flag: u64| number & flag != 0;
+    Some(Rivals {
+        differ: has(DIFFER),
+        line: if has(IS_LINE) { long(rest)? } else { 0 },
+        lines: u32::try_from(number >> RIVAL_BITS).ok()?,
+        are_rows: has(ARE_ROWS),
+    })
 }
 
 /// The most bytes of a long varint.

@@ -58,8 +58,8 @@ mod log;
 mod parts;
 mod place;
 mod read;
+mod rivals;
 mod settle;
-mod single_lines;
 #[cfg(test)]
 mod tests;
 mod tracks;
@@ -176,6 +176,8 @@ pub struct Ingested {
     /// Those of them without a date, for which the order of the inputs, or the date of another capture,
     /// is all that says so.
     pub superseded_undated: u64,
+    /// The number of files that count although their input has a different one of the same resource and second.
+    pub same_second: u64,
     /// The fields that captures have under two of their usual names, of which one counts.
     pub doubted: Vec<CaptureField>,
     /// How they are compiled to a set.

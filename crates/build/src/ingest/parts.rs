@@ -27,7 +27,7 @@ use super::files::{Files, Part, Parts, ReadPart};
 use super::known::{Held, Keeps, Keyed, Known, Resources};
 use super::log::{Form, take_bytes, take_key};
 use super::place::{self, Place, Slot};
-use super::read::{Open, read_all};
+use super::read::{AllRead, Open, read_all};
 use super::settle::Settling;
 use super::{
     IngestConfig, IngestError, IngestObserver, Ingested, Input, Strictness, describe_nothing,
@@ -129,7 +129,8 @@ impl Merger {
         let newest = Newest::new(keeps, &config.scratch);
         let numbers = self.next_numbers(0..reports.len());
         let reading = (newest, &self.pool, &*numbers);
-        let (newest, inputs) = read_all(reading, reports, open, config, observer)?;
+        let read = read_all(reading, reports, open, config, observer)?;
+        let AllRead { captured, taken, reports: inputs } = read;
         let is_fine = match config.strictness {
             Strictness::Lenient => inputs.iter().all(|input| !input.is_forgeable),
             Strictness::Usual => inputs.iter().all(InputReport::is_readable),
@@ -138,8 +139,7 @@ impl Merger {
         if !is_fine {
             return Err(IngestError::of_inputs(inputs, describe_strict));
         }
-        self.captures += newest.taken;
-        let captured = newest.finish()?;
+        self.captures += taken;
         // Beside a set, they may be what its origins redirect to.
         if !captured.has_origin && self.inputs.is_empty() {
             return Err(IngestError::of_inputs(inputs, describe_nothing));
@@ -187,7 +187,10 @@ impl Merger {
         self.captures += logs.iter().map(|log| log.captures).sum::<u64>();
         drop(logs);
         self.inputs.extend(all_inputs);
-        self.parts.push(merged?);
+        // What was in doubt in the inputs of a set was noted when it was compiled.
+        let mut merged = merged?;
+        merged.same_second = 0;
+        self.parts.push(merged);
         sets.iter().try_for_each(|set| Ok(set.is_whole()?))
     }
 
@@ -195,15 +198,22 @@ impl Merger {
     ///
     /// # Errors
     ///
-    /// If a file has a note of [`NoteKind::OF_FILES`], or a capture without a date is superseded, and
-    /// strictness makes that an error, or a temporary file fails.
+    /// If a file has a note of [`NoteKind::OF_FILES`], a capture without a date is superseded, or an input has different
+    /// files of one second, and strictness makes that an error, or a temporary file fails.
     ///
     /// [`NoteKind::OF_FILES`]: portcullis_robots::syntax::NoteKind::OF_FILES
     pub fn finish(self) -> Result<Ingested, IngestError> {
         let is_strict = self.config.strictness == Strictness::Strict;
         let ingested = self.settle()?;
+        let captures = |count| if count == 1 { "capture" } else { "captures" };
         let problem = match ingested.superseded_undated {
             _ if !is_strict => None,
+            0 if ingested.same_second > 0 => Some(format!(
+                "{} {} with another file than one of the same URL and second; keep one of them, or drop --strict to \
+                 let the later in its input count",
+                ingested.same_second,
+                captures(ingested.same_second)
+            )),
             0 => match ingested.doubted.first() {
                 Some(&field) => Some(two_names(field)),
                 None => noted(&ingested.standings)?,
@@ -226,10 +236,11 @@ impl Merger {
             _ => {
                 let mut all = self.merged(self.parts.iter().map(Captured::reader).collect())?;
                 all.undated += self.parts.iter().map(|part| part.undated).sum::<u64>();
+                all.same_second = self.parts.iter().map(|part| part.same_second).sum();
                 all
             }
         };
-        let superseded_undated = captured.undated;
+        let Captured { undated: superseded_undated, same_second, .. } = captured;
         let numbers = std::mem::take(&mut self.numbers);
         let Merger { config, pool, inputs, captures, .. } = self;
         let mut numbered: Vec<_> = numbers.into_iter().chain(0..).zip(&inputs).collect();
@@ -248,6 +259,7 @@ impl Merger {
             settle,
             superseded,
             superseded_undated,
+            same_second,
             doubted,
             compiling,
         })
@@ -397,7 +409,7 @@ impl<'m> LogReader<'m> {
     }
 
     fn known(&mut self, known: Known<u32, &'m [u8]>) -> Result<Known<BlobID>, SetError> {
-        let Known { mut facts, position, held, payload } = known;
+        let Known { mut facts, position, held, payload, rivals } = known;
         let odd = || self.files.odd("a capture is of an input that the provenance does not list");
         facts.input = *self.numbers.get(facts.input as usize).ok_or_else(odd)?;
         let held = match held {
@@ -415,7 +427,7 @@ impl<'m> LogReader<'m> {
                 Held::File { extract, others, has_rules }
             }
         };
-        let known = Known { facts, position, held, payload };
+        let known = Known { facts, position, held, payload, rivals };
         match known.is_consistent(self.rules) {
             true => Ok(known),
             false => Err(self.files.odd("an answer has what it cannot have")),

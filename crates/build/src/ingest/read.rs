@@ -8,6 +8,7 @@
 //! A capture is parsed on the thread that reads it; the lock is held only to compare it with
 //! earlier captures. An input that fails is reported in its [`InputReport`].
 
+use std::hash::BuildHasher;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rayon::Scope;
@@ -25,10 +26,10 @@ use portcullis_robots::url::BadUrl;
 use portcullis_set::lists::lists;
 use portcullis_set::stored::CaptureFacts;
 
-use super::captured::Newest;
+use super::captured::{Captured, Newest};
 use super::known::{Held, Known};
-use super::place::{self, Place};
-use super::single_lines::{Filed, LeftOut, SingleLines};
+use super::place::{self, Place, Places};
+use super::rivals::{Rivals, Rows};
 use super::{IngestConfig, IngestObserver, Progress};
 use crate::limits::{BROKEN_RECORDS_NAMED, PARSED_BODIES_BYTES_MAX};
 use crate::pool::{BlobID, Fingerprint, SharedPool};
@@ -37,6 +38,15 @@ use crate::recent::Recent;
 
 /// Opens the input with a number.
 pub(super) type Open<'o> = dyn Fn(usize) -> Result<Box<dyn BatchReader>, InputError> + Sync + 'o;
+
+/// The captures of all inputs, sorted.
+pub(super) struct AllRead {
+    pub(super) captured: Captured,
+    /// The number of captures.
+    pub(super) taken: u64,
+    /// A report on each input.
+    pub(super) reports: Vec<InputReport>,
+}
 
 /// Reads each input to its end, or as far as it can be read, and adds its captures to `newest`. There is
 /// one report per input; captures have its number.
@@ -50,14 +60,14 @@ pub(super) fn read_all(
     open: &Open<'_>,
     config: &IngestConfig,
     observer: &dyn IngestObserver,
-) -> Result<(Newest, Vec<InputReport>), WriteError> {
+) -> Result<AllRead, WriteError> {
     let inputs = u32::try_from(reports.len()).expect("fewer than 2^32 inputs");
     let reports = reports.into_iter().map(|report| OpenReport { report, ..OpenReport::default() });
-    let lines = SingleLines::new(config.scratch.memory());
-    let ingested = Ingesting { newest, lines, reports: reports.collect(), failure: None };
+    let ingested = Ingesting { newest, reports: reports.collect(), failure: None };
     let parsed = Recent::new(PARSED_BODIES_BYTES_MAX.min(config.scratch.memory() / 8));
     let ingested = Mutex::new(ingested);
-    let reading = Reading { open, config, observer, numbers, pool, ingested, parsed };
+    let hasher = foldhash::quality::RandomState::default();
+    let reading = Reading { open, config, observer, numbers, pool, ingested, parsed, hasher };
     rayon::scope(|scope| {
         // A thread runs its latest task first, so this thread begins with the first input.
         for input in (0..inputs).rev() {
@@ -68,14 +78,19 @@ pub(super) fn read_all(
             });
         }
     });
-    let mut ingested = reading.ingested.into_inner().unwrap_or_else(PoisonError::into_inner);
-    match ingested.failure.take().or_else(|| ingested.settle_lines().err()) {
-        Some(failure) => Err(failure),
-        None => {
-            let reports = ingested.reports.into_iter().map(OpenReport::close);
-            Ok((ingested.newest, reports.collect()))
-        }
+    let ingested = reading.ingested.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let Ingesting { newest, mut reports, failure } = ingested;
+    failure.map_or(Ok(()), Err)?;
+    let taken = newest.taken;
+    let mut captured = newest.finish()?;
+    let mut rows = std::mem::take(&mut captured.rows.0);
+    for (number, report) in numbers.iter().zip(&mut reports) {
+        let Rows { captures, left_out } = rows.remove(number).unwrap_or_default();
+        report.report.captures = report.report.captures.saturating_sub(captures);
+        report.add(left_out);
     }
+    let reports = reports.into_iter().map(OpenReport::close).collect();
+    Ok(AllRead { captured, taken, reports })
 }
 
 /// The state that all threads share.
@@ -87,30 +102,22 @@ struct Reading<'r> {
     pool: &'r SharedPool,
     ingested: Mutex<Ingesting>,
     parsed: Recent<Fingerprint, ParsedBody>,
+    /// Hashes single lines.
+    hasher: foldhash::quality::RandomState,
 }
+
+/// A capture, and where it is filed.
+type Filed = (Places, Known<BlobID>);
 
 /// What was read so far.
 struct Ingesting {
     newest: Newest,
-    lines: SingleLines,
     reports: Vec<OpenReport>,
     /// The first error of a temporary file. Nothing is read after it.
     failure: Option<WriteError>,
 }
 
 impl Ingesting {
-    /// Takes the captures whose files are single lines, after all inputs.
-    fn settle_lines(&mut self) -> Result<(), WriteError> {
-        let lines = std::mem::replace(&mut self.lines, SingleLines::new(0));
-        let (captures, left_out) = lines.settled();
-        for LeftOut { input, captures, position, broken } in left_out {
-            let read = &mut self.reports[input as usize];
-            read.report.captures -= captures;
-            read.push_broken(position, broken);
-        }
-        self.take(&captures)
-    }
-
     fn take(&mut self, captures: &[Filed]) -> Result<(), WriteError> {
         let newest = &mut self.newest;
         for ((first, second), known) in captures {
@@ -150,8 +157,8 @@ impl Reading<'_> {
             reading: self,
             input: self.numbers[input as usize],
             next: u64::from(piece) << u32::BITS,
+            is_of_table: batch.is_of_table,
             captures: Vec::new(),
-            lines: Vec::new(),
             read: OpenReport::default(),
             failure: None,
         };
@@ -161,9 +168,6 @@ impl Reading<'_> {
         let InputReport { bytes, captures, broken, .. } = digest.read.report;
         let mut ingested = self.ingested();
         ingested.reports[input as usize].add(digest.read);
-        for (capture, line) in digest.lines {
-            ingested.lines.push(input, capture, &line);
-        }
         if ingested.failure.is_none() {
             let go_on = self.config.scratch.go_on();
             let failed = digest.failure.map_or(Ok(()), Err);
@@ -191,18 +195,29 @@ impl Reading<'_> {
 }
 
 /// A report in progress. The pieces of the input come in any order.
-#[derive(Default)]
-struct OpenReport {
+#[derive(Debug, Default)]
+pub(super) struct OpenReport {
     report: InputReport,
     /// The first broken records so far, with their positions, in the order of the input.
     broken: Vec<(u64, BrokenRecord)>,
+    /// The first record that shows that none can be relied on.
+    forgeable: Option<(u64, BrokenRecord)>,
 }
 
 impl OpenReport {
-    fn push_broken(&mut self, position: u64, broken: BrokenRecord) {
+    pub(super) fn push_broken(&mut self, position: u64, broken: BrokenRecord) {
+        if broken.kind == BrokenKind::Forgeable {
+            return self.fail_at(position, broken);
+        }
         self.report.broken += 1;
         self.report.unreadable += u64::from(broken.kind == BrokenKind::Unreadable);
         self.name(vec![(position, broken)]);
+    }
+
+    fn fail_at(&mut self, position: u64, broken: BrokenRecord) {
+        if self.forgeable.as_ref().is_none_or(|(first, _)| position < *first) {
+            self.forgeable = Some((position, broken));
+        }
     }
 
     /// Adds broken records to those that are named: the first ones of the input.
@@ -212,7 +227,7 @@ impl OpenReport {
         self.broken.truncate(BROKEN_RECORDS_NAMED);
     }
 
-    fn add(&mut self, OpenReport { report: piece, broken }: OpenReport) {
+    pub(super) fn add(&mut self, OpenReport { report: piece, broken, forgeable }: OpenReport) {
         let report = &mut self.report;
         report.bytes += piece.bytes;
         report.captures += piece.captures;
@@ -224,11 +239,17 @@ impl OpenReport {
         report.other_urls += piece.other_urls;
         report.captured = DateSpan::over(report.captured, piece.captured);
         self.name(broken);
+        if let Some((position, broken)) = forgeable {
+            self.fail_at(position, broken);
+        }
     }
 
     fn close(self) -> InputReport {
         let broken_named = self.broken.into_iter().map(|(_, broken)| broken).collect();
-        InputReport { broken_named, ..self.report }
+        let report = InputReport { broken_named, ..self.report };
+        let Some((_, BrokenRecord { place, problem, .. })) = self.forgeable else { return report };
+        let failure = Some(format!("{}: {place}: {problem}", report.name));
+        InputReport { failure, is_forgeable: true, ..report }
     }
 }
 
@@ -242,9 +263,8 @@ struct Digest<'r> {
     input: u32,
     /// The position of the next capture: the piece in the upper half.
     next: u64,
+    is_of_table: bool,
     captures: Vec<Filed>,
-    /// The undated captures whose files are one line that is no record, with the lines.
-    lines: Vec<(Filed, Box<[u8]>)>,
     /// What the piece adds to the report on its input.
     read: OpenReport,
     /// The first error of a temporary file.
@@ -295,28 +315,28 @@ impl Digest<'_> {
         report.status_assumed += u64::from(is_assumed);
         report.undated += u64::from(is_undated);
         report.captured = DateSpan::over(report.captured, capture.captured_at.map(DateSpan::from));
-        let known = match self.known(&capture, position) {
+        let mut known = match self.known(&capture, position) {
             Ok(known) => known,
             Err(failure) => {
                 self.failure.get_or_insert(failure);
                 return;
             }
         };
-        let is_undated_file = capture.captured_at.is_none() && known.is_file();
-        if is_undated_file && self.is_line_of_nothing(&capture.body) {
-            self.lines.push(((places, known), capture.body.trim_ascii().into()));
-        } else {
-            self.captures.push((places, known));
+        if self.is_of_table && known.is_file() {
+            known.rivals.line = self.line_of_nothing(&capture.body);
         }
+        self.captures.push((places, known));
     }
 
-    /// Whether a body is one line with text and without a record of robots.txt.
-    fn is_line_of_nothing(&self, body: &[u8]) -> bool {
+    /// Returns the hash of a body that is one line with text and without a record of robots.txt; 0 if it is none.
+    fn line_of_nothing(&self, body: &[u8]) -> u64 {
         let line = body.trim_ascii();
         let IngestConfig { dialect, robots_bytes_max, .. } = self.reading.config;
-        !line.is_empty()
-            && !line.contains(&b'\n')
-            && has_no_record(&RobotsTxt::parse(line, dialect, *robots_bytes_max))
+        let is_line = !line.is_empty() && memchr::memchr(b'\n', line).is_none();
+        match is_line && has_no_record(&RobotsTxt::parse(line, dialect, *robots_bytes_max)) {
+            true => self.reading.hasher.hash_one(line).max(1),
+            false => 0,
+        }
     }
 
     fn push_broken(&mut self, position: u64, broken: BrokenRecord) {
@@ -374,7 +394,8 @@ impl Digest<'_> {
             },
             (Access::Follow | Access::Outcome(_), _) => Held::Nothing,
         };
-        Ok(Known { facts, position, held, payload: capture.payload })
+        let rivals = Rivals::default();
+        Ok(Known { facts, position, held, payload: capture.payload, rivals })
     }
 }
 

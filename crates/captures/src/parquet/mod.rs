@@ -84,9 +84,10 @@ pub fn open(path: &Path, fields: &FieldMap) -> Result<impl BatchReader + use<>, 
         let (schema, rows_before) = (Arc::clone(&schema), rows_done);
         rows_done += batch.num_rows() as u64;
         let stored_bytes = source.share(rows_done) - source.share(rows_before);
-        Ok(Some(Batch::new(stored_bytes, move |config, sink| {
+        let batch = Batch::new(stored_bytes, move |config, sink| {
             schema.read(&batch, rows_before, config, sink);
-        })))
+        });
+        Ok(Some(batch.of_table()))
     })
 }
 

@@ -5,7 +5,7 @@ use portcullis_files::input::{InputError, Source};
 use portcullis_robots::access::{TimeUnit, UnixSeconds};
 
 use super::{Keeper, fields, read_all};
-use crate::BrokenKind::{Senseless, Unreadable};
+use crate::BrokenKind::{Forgeable, Senseless, Unreadable};
 use crate::FieldMap;
 use crate::csv::open;
 use crate::{BatchReader as _, ReadConfig};
@@ -131,7 +131,8 @@ fn what_is_wrong_is_said() {
         [
             (
                 "line 4",
-                "1 field, and the header has 2; quote fields with a delimiter or a line end"
+                "1 field, and the header has 2, so rows may be lines of bodies, and none is read; quote fields with a \
+                 delimiter or a line end"
             ),
             ("line 6", no_subject),
             (
@@ -142,7 +143,7 @@ fn what_is_wrong_is_said() {
     );
     assert_eq!(found.captures.len(), 2);
     let kinds = found.broken.iter().map(|it| it.kind);
-    assert!(kinds.eq([Senseless, Senseless, Unreadable]));
+    assert!(kinds.eq([Forgeable, Senseless, Unreadable]));
 }
 
 /// A body that another site wrote must not pass for a row of this one.
@@ -155,16 +156,24 @@ fn a_field_that_is_not_closed_may_have_been_rows() {
     };
     assert!(open_end("#\\"));
     assert!(!open_end("#"));
-    assert!(!open_end("\\\"\""));
+    assert!(open_end("\\\"\""));
+    assert!(!open_end("\\ \"\""));
 }
 
 #[test]
 fn line_ends_that_are_escaped_are_none() {
-    let text = "url\tbody\na.example\tUser-agent: *\\nDisallow: /\\n\nb.example\t\"a\\n\"\nc.example\t# \\N\n";
-    let found = read(text, &FieldMap::default());
-    let bodies: Vec<_> = found.captures.iter().map(|it| it.capture.body.to_vec()).collect();
-    assert_eq!(bodies, [b"a\\n".to_vec(), b"# \\N".to_vec()]);
-    assert!(found.broken[0].problem.contains("as databases write TSV"), "{:?}", found.broken);
+    let sound = "b.example\t\"a\\n\"\nc.example\t# \\N\n";
+    for row in [
+        "a.example\tUser-agent: *\\nDisallow: /\\n",
+        "a.example\tUser-agent: *\\",
+        "a.example\t\"User-agent: *\\nDisallow: /\"",
+        "a.example\t\"User-agent: *\\\nDisallow: /\\\n\"",
+    ] {
+        let found = read(&format!("url\tbody\n{row}\n{sound}"), &FieldMap::default());
+        let bodies: Vec<_> = found.captures.iter().map(|it| it.capture.body.to_vec()).collect();
+        assert_eq!(bodies, [b"a\\n".to_vec(), b"# \\N".to_vec()], "{row}");
+        assert_eq!((&*found.broken[0].place, found.broken[0].kind), ("line 2", Senseless));
+    }
 }
 
 #[test]

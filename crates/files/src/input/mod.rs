@@ -128,7 +128,7 @@ pub enum InputError {
     },
     /// A damaged table whose fields may have passed for rows before the damage.
     #[error(
-        "{0}; a field before it ends in \\\", so rows may be parts of fields: none of them is read"
+        "{0}; a field before it has \\\", so rows may be parts of fields: none of them is read"
     )]
     Forgeable(Box<InputError>),
 }

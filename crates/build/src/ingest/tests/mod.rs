@@ -10,8 +10,8 @@ use std::collections::VecDeque;
 use std::fmt::Write as _;
 
 use portcullis_captures::{
-    Batch, BatchReader, BrokenRecord, Capture, CaptureField, CaptureSink, Confirms, FieldMap,
-    PayloadNames, Subject,
+    Batch, BatchReader, BrokenKind, BrokenRecord, Capture, CaptureField, CaptureSink, Confirms,
+    FieldMap, PayloadNames, Subject,
 };
 use portcullis_dialect::Fetched;
 use portcullis_dialect::decision::Verdict;
@@ -48,6 +48,8 @@ fn merge(parts: &[&Ingested], dialect: &'static Dialect, settle: SettleConfig) -
 enum Record {
     Capture(Made),
     Broken(&'static str),
+    /// Shows that none can be relied on.
+    Forgeable(&'static str),
 }
 
 /// A capture that owns its data.
@@ -139,7 +141,7 @@ struct MadeReader {
 impl BatchReader for MadeReader {
     fn next_batch(&mut self) -> Result<Option<Batch>, InputError> {
         match self.pieces.pop_front() {
-            Some(piece) => Ok(Some(Batch::new(100, move |_, sink| read(&piece, sink)))),
+            Some(piece) => Ok(Some(Batch::new(100, move |_, sink| read(&piece, sink)).of_table())),
             None if self.fails => Err(unreadable("cut short")),
             None => Ok(None),
         }
@@ -156,6 +158,10 @@ fn read(records: &[Record], sink: &mut CaptureSink<'_>) {
         match record {
             Record::Capture(made) => sink(Ok(made.capture())),
             Record::Broken(place) => sink(Err(BrokenRecord::senseless(*place, "is odd"))),
+            Record::Forgeable(place) => sink(Err(BrokenRecord {
+                kind: BrokenKind::Forgeable,
+                ..BrokenRecord::senseless(*place, "is a guess")
+            })),
         }
     }
 }

@@ -433,48 +433,82 @@ fn a_page_instead_of_a_file_states_nothing_and_is_counted_apart() {
 }
 
 #[test]
-fn different_single_lines_of_a_resource_are_rows_wherever_they_are() {
-    let line = |host: &str, body: &str| {
-        Record::Capture(Made { body: body.into(), ..made(&format!("{host} - 200")) })
-    };
-    let pieces = vec![
-        vec![line("a", "*"), line("b", "not here")],
-        vec![line("c", "User-agent: *"), line("d", "/d")],
-        vec![line("a", "/x"), line("b", "not here"), line("c", "not here")],
-    ];
-    // Other inputs may have other lines, and answers other than a file.
-    let other = vec![vec![line("d", "gone"), Record::Capture(made("d - 404"))]];
-    let inputs = [(pieces, false), (other, false)];
-    for threads in [1, 4] {
-        let found = ingest_pieces(&inputs, &config(&RFC_9309), threads).unwrap();
-        assert_eq!(found.find("https://a.example"), None);
-        for host in ["b", "c", "d"] {
-            assert!(found.find(&format!("https://{host}.example")).is_some(), "{host}");
+fn different_single_lines_of_a_second_are_rows_wherever_they_are() {
+    let folder = tempfile::tempdir().unwrap();
+    let little = Scratch::with_little_memory(folder.path(), 4_000);
+    for (date, threads, history) in
+        [("-", 1, false), ("-", 4, false), ("5", 1, false), ("5", 4, false), ("5", 4, true)]
+    {
+        let line = |host: &str, body: &str| {
+            Record::Capture(Made { body: body.into(), ..made(&format!("{host} {date} 200")) })
+        };
+        let pieces = vec![
+            vec![line("a", "*"), line("b", "not here"), line("*e.example", "*")],
+            vec![line("c", "User-agent: *"), line("d", "/d"), line("a", "User-agent: *")],
+            vec![line("a", "/x"), line("b", "not here"), line("c", "not here")],
+            vec![line("*e.example", "/e"), line("g", "*"), line("g", "/x")],
+        ];
+        // Other inputs and other seconds may have other lines, and answers other than a file.
+        let others = ["d 9 404", "g 3 200 /g"].map(|line| Record::Capture(made(line)));
+        let other = vec![others.to_vec(), vec![line("d", "gone")]];
+        let inputs = [(pieces, false), (other, false)];
+        for scratch in [Scratch::in_memory(), little.clone()] {
+            let config = IngestConfig { history, scratch, ..config(&RFC_9309) };
+            let found = ingest_pieces(&inputs, &config, threads).unwrap();
+            for host in ["https://e", "http://e"] {
+                assert_eq!(found.find(&format!("{host}.example")), None);
+            }
+            // What is left out replaces nothing.
+            for host in ["a", "b", "c", "d", "g"] {
+                assert!(found.find(&format!("https://{host}.example")).is_some(), "{host}");
+            }
+            let [of_first, of_second] = &found.inputs[..] else { panic!("two inputs") };
+            assert_eq!((of_first.captures, of_first.broken, of_first.unreadable), (6, 3, 3));
+            // A file and a line are two answers: of c, and of a, whose lines are left out.
+            assert_eq!(found.same_second, u64::from(date != "-"));
+            assert_eq!((of_second.captures, of_second.broken), (3, 0));
+            let broken = &of_first.broken_named[0];
+            assert_eq!(broken.place, "the captures of https://a.example/robots.txt");
+            assert!(broken.problem.starts_with("its 2 bodies"), "{}", broken.problem);
+            let usual = IngestConfig { strictness: Strictness::Usual, ..config };
+            assert!(ingest_pieces(&inputs, &usual, threads).is_err());
         }
-        let [of_first, of_second] = &found.inputs[..] else { panic!("two inputs") };
-        assert_eq!((of_first.captures, of_first.broken, of_first.unreadable), (5, 1, 1));
-        assert_eq!((of_second.captures, of_second.broken), (2, 0));
-        let place = &of_first.broken_named[0].place;
-        assert_eq!(place, "the captures of https://a.example/robots.txt");
-        let usual = IngestConfig { strictness: Strictness::Usual, ..config(&RFC_9309) };
-        assert!(ingest_pieces(&inputs, &usual, threads).is_err());
     }
 }
 
 #[test]
-fn single_lines_beyond_the_memory_are_left_out() {
-    let line = |host: usize| {
-        let made = made(&format!("h{host} - 200"));
-        Record::Capture(Made { body: "not here".into(), ..made })
+fn files_of_one_second_that_differ_are_noted() {
+    let input = |lines: &[&str]| {
+        let captures = lines.iter().map(|line| Record::Capture(made(line)));
+        (captures.map(|it| vec![it]).collect::<Vec<_>>(), false)
     };
-    let inputs = [(vec![(0..2_000).map(line).collect()], false), (vec![vec![line(1)]], false)];
-    let folder = tempfile::tempdir().unwrap();
-    let scratch = Scratch::with_little_memory(folder.path(), 1_000_000);
-    let config = IngestConfig { scratch, ..config(&RFC_9309) };
-    let Err(IngestError::Refused { inputs, .. }) = ingest_pieces(&inputs, &config, 2) else {
-        panic!("a file was read");
+    let inputs = [
+        input(&["a 5 200 /x", "a 5 200 /y", "a 5 200 /y", "b 5 200 /x", "b 5 200 /x", "b 5 404"]),
+        input(&["a 5 200 /z", "c 5 200 /x", "c 5 200 /y", "c 6 200 /z", "*d.example 5 200 /x"]),
+        input(&["*d.example 5 200 /x", "*d.example 5 200 /y", "e - 200 /x", "e - 200 /y"]),
+    ];
+    for (history, expected) in [(false, 1), (true, 3)] {
+        let config = IngestConfig { history, ..config(&RFC_9309) };
+        let found = ingest_pieces(&inputs, &config, 2).unwrap();
+        assert_eq!(found.same_second, expected);
+        let strict = IngestConfig { strictness: Strictness::Strict, ..config };
+        let inputs = [input(&["a 5 200 /x", "a 5 200 /y"])];
+        let Err(error) = ingest_pieces(&inputs, &strict, 1) else { panic!("no error") };
+        assert!(error.to_string().contains("1 capture with another file than one of the same URL"));
+    }
+}
+
+#[test]
+fn a_record_that_shows_that_rows_are_a_guess_fails_its_input() {
+    let capture = || Record::Capture(made("a 5 200 /x"));
+    let pieces = vec![vec![capture()], vec![Record::Forgeable("line 2")], vec![capture()]];
+    let inputs = [(pieces, false), (vec![vec![capture()]], false)];
+    // The configuration of these tests is lenient.
+    let Err(IngestError::Refused { problem, inputs }) =
+        ingest_pieces(&inputs, &config(&RFC_9309), 2)
+    else {
+        panic!("rows were read")
     };
-    let left_out: Vec<_> = inputs.iter().map(|it| (it.captures, it.unreadable)).collect();
-    assert_eq!(left_out, [(0, 1), (0, 1)]);
-    assert!(inputs[0].broken_named[0].place.starts_with("2000 files of one line"));
+    assert!(problem.contains("input 0: line 2: is a guess"), "{problem}");
+    assert!(inputs[0].is_forgeable && inputs[0].broken == 0 && !inputs[1].is_forgeable);
 }
