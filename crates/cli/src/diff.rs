@@ -61,8 +61,6 @@ struct Diff {
     format: Format,
     output: OutputFile,
     summary: SummaryPlan,
-    /// Whether a change is a failure.
-    fails: bool,
     started: Instant,
 }
 
@@ -105,7 +103,6 @@ pub fn run(args: DiffArgs, files: &Files) -> anyhow::Result<ExitStatus> {
         format,
         output,
         summary: plan::summary(&run)?,
-        fails: args.fail.fail,
         started,
     };
     match (open(&old)?, open(&new)?) {
@@ -221,7 +218,7 @@ impl Diff {
         let time = Time::new(Duration::ZERO, self.started.elapsed(), compared, None);
         summary.account.time = Some(time);
         summary::write(&self.summary, &summary)?;
-        Ok(if self.fails && changed > 0 { ExitStatus::Negative } else { ExitStatus::Done })
+        Ok(if changed > 0 { ExitStatus::Negative } else { ExitStatus::Done })
     }
 
     /// Begins a table of rows that this thread makes.

@@ -56,7 +56,7 @@ pub fn run(mut args: FilterArgs, files: &Files) -> anyhow::Result<ExitStatus> {
     })?;
     let kept = counts.kept.unwrap_or(0);
     match status {
-        ExitStatus::Done if args.fail.fail && kept == 0 => Ok(ExitStatus::Negative),
+        ExitStatus::Done if args.fail && kept == 0 => Ok(ExitStatus::Negative),
         status => Ok(status),
     }
 }

@@ -363,7 +363,9 @@ fn note_standard_input(asked: &Asked, notes: &mut Notes) {
 pub fn summary(run: &RunArgs) -> anyhow::Result<SummaryPlan> {
     let all = run.summary.iter().cloned();
     let (files, shown): (Vec<_>, Vec<_>) = all.partition(|to| to.file.is_some());
-    let form = shown.first().map_or(SummaryForm::Text, |to| to.form);
+    // Scripts read data, and people look at a terminal.
+    let by_default = if io::stderr().is_terminal() { SummaryForm::Text } else { SummaryForm::None };
+    let form = shown.first().map_or(by_default, |to| to.form);
     ensure!(
         shown.iter().all(|to| to.form == form),
         "--summary: standard error shows one of text, json and none; name one of them"

@@ -84,21 +84,17 @@ impl AgentNotes {
         Ok(AgentNotes { run, notes, without_default })
     }
 
-    /// Shows the notes, unless the summary has them or there are none.
+    /// Shows the notes, and the names that seem to be misspelt, unless the summary has them as JSON.
     pub fn show(&self, form: SummaryForm) {
-        if form == SummaryForm::Text {
-            self.show_names(|_| true);
+        if !matches!(form, SummaryForm::Json | SummaryForm::Quiet) {
+            self.show_misspelt();
         }
     }
 
-    /// Shows the notes, and those on names that seem to be misspelt.
+    /// Shows the notes, and the names that seem to be misspelt: that no group names a crawler is usual.
     pub fn show_misspelt(&self) {
-        self.show_names(|agent| agent.suggestion.is_some());
-    }
-
-    fn show_names(&self, is_shown: impl Fn(&UnnamedAgent) -> bool) {
         self.notes.iter().for_each(|note| say(format_args!("note: {note}")));
-        let agents = self.run.unnamed_agents.iter().filter(|agent| is_shown(agent));
+        let agents = self.run.unnamed_agents.iter().filter(|agent| agent.suggestion.is_some());
         let (without, others) = agents.partition(|it| self.without_default.contains(&it.agent));
         show_unnamed(others, "the groups for * apply to");
         show_unnamed(without, "no rules apply to");

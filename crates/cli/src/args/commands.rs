@@ -14,10 +14,10 @@ use super::super::lint::codes;
 use super::super::output::{OutputFile, OutputFolder, RecordsTo};
 use super::super::values::{self, Format, MaxAge, SetAt};
 use super::groups::{
-    AgentArgs, BesideArgs, CapturePath, ColorArgs, CompileMemoryArgs, FailArgs, FaultArgs,
-    InputArgs, ListPath, ListTimeArgs, OutputArgs, PolicyArgs, QuestionArgs, ReadingArgs,
-    RejectArgs, RequiredArgs, RobotsPath, RunArgs, StrictArgs, TextArgs, ThreadArgs, TimeArgs,
-    TimeUnitArgs, TopArgs, UrlOrList, UsageArgs,
+    AgentArgs, BesideArgs, CapturePath, ColorArgs, CompileMemoryArgs, FaultArgs, InputArgs,
+    ListPath, ListTimeArgs, OutputArgs, PolicyArgs, QuestionArgs, ReadingArgs, RejectArgs,
+    RequiredArgs, RobotsPath, RunArgs, StrictArgs, TextArgs, ThreadArgs, TimeArgs, TimeUnitArgs,
+    TopArgs, UrlOrList, UsageArgs,
 };
 use super::texts;
 
@@ -172,8 +172,9 @@ pub struct FilterArgs {
     #[arg(short, long, help = texts::QUIET, conflicts_with_all = ["count", "output", "out_dir", "skip_existing", "keep_going"], help_heading = "Output")]
     pub quiet: bool,
 
-    #[command(flatten)]
-    pub fail: FailArgs,
+    /// Exit with status 1 if no record is kept
+    #[arg(long, help_heading = "Output")]
+    pub fail: bool,
 }
 
 /// What `classify` and `filter` have in common: a run over the records of lists.
@@ -495,8 +496,6 @@ pub struct DiffArgs {
     #[command(flatten)]
     pub rejects: RejectArgs,
     #[command(flatten)]
-    pub fail: FailArgs,
-    #[command(flatten)]
     pub run: RunArgs,
 }
 
@@ -659,8 +658,13 @@ pub struct LintArgs {
 
     #[command(flatten)]
     pub color: ColorArgs,
-    #[command(flatten)]
-    pub fail: FailArgs,
+    /// Exit with status 1 on a warning too, or on any finding that --level reports
+    #[arg(long, help_heading = "Output")]
+    pub fail: bool,
+
+    /// Exit with status 0 even if there is an error
+    #[arg(long, conflicts_with = "fail", help_heading = "Output")]
+    pub exit_zero: bool,
 
     /// Print a diff of the edits that are proved to change no verdict
     ///

@@ -412,18 +412,6 @@ pub struct TopArgs {
     pub top: Option<usize>,
 }
 
-/// The exit status.
-#[derive(Args)]
-#[command(next_help_heading = "Output")]
-pub struct FailArgs {
-    /// Exit with status 1 on a finding
-    ///
-    /// filter: no record was kept. diff: something changed. lint: there is a problem of at least the
-    /// severity of --level, a warning by default, in any output format.
-    #[arg(long)]
-    pub fail: bool,
-}
-
 /// Colours.
 #[derive(Args)]
 #[command(next_help_heading = "Output")]
@@ -455,9 +443,9 @@ pub struct RunArgs {
 
     /// The summary: text, json or none, or a file FILE.json or FILE.md
     ///
-    /// text, json and none are on standard error.
-    /// It has the policies and agents with their dates, the records by agent, verdict and reason, what
-    /// was read and how long it took. A file is written beside the summary on standard error, so the
+    /// text, json and none are on standard error: text by default if that is a terminal, else none. Notes,
+    /// warnings and errors are always there. The summary has the policies and agents with their dates, the records by agent, verdict and reason, what
+    /// was read and how long it took. A file is written besides the summary on standard error, so the
     /// flag may be given several times. FILE.md is for a data card. With json or a file, `filter` also
     /// counts why records were not kept. docs/json.md lists the members of JSON.
     #[arg(long, value_name = "WHERE", value_parser = values::path(SummaryTo::parse))]

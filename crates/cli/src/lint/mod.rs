@@ -59,7 +59,7 @@ struct Checked {
     notes: Vec<String>,
     statistics: Statistics,
     omitted: Vec<Omitted>,
-    /// Whether a finding is severe enough for --fail.
+    /// Whether a finding is severe enough for status 1.
     has_finding: bool,
 }
 
@@ -127,7 +127,7 @@ impl Run {
         if let Some(hint) = total.hint(self.level) {
             say(hint);
         }
-        Ok(match (total.unread > 0, has_finding && self.args.fail.fail) {
+        Ok(match (total.unread > 0, has_finding && !self.args.exit_zero) {
             (true, _) => ExitStatus::Failed,
             (false, true) => ExitStatus::Negative,
             (false, false) => ExitStatus::Done,
@@ -190,9 +190,17 @@ impl Run {
             let linted = Linted { name: &name, text: &text, report: &report };
             text_of_file = self.format.entries(&linted).into_bytes();
         }
-        let least = self.args.level.unwrap_or(Severity::Warning);
-        let has_finding = report.diagnostics.iter().any(|found| found.code.severity() >= least);
+        let has_finding = self.has_finding(&report);
         Ok(Checked { text: text_of_file, notes, statistics, omitted, has_finding })
+    }
+
+    /// Returns whether a finding makes status 1: an error, or with --fail what --level reports.
+    fn has_finding(&self, report: &Report) -> bool {
+        let least = match self.args.fail {
+            true => self.args.level.unwrap_or(Severity::Warning),
+            false => Severity::Error,
+        };
+        report.diagnostics.iter().any(|found| found.code.severity() >= least)
     }
 }
 
