@@ -189,7 +189,7 @@ fn opened(set: Result<set::PolicySet, set::SetError>) -> Result<PolicySet, SetEr
     set.map(|set| PolicySet(Arc::new(set))).map_err(SetError::new)
 }
 
-/// What a set knows of one origin.
+/// The entry of one origin in a set.
 #[derive(Clone, Copy, Debug)]
 pub struct OriginPolicy<'s> {
     host: StoredHost<'s>,

@@ -27,7 +27,7 @@ fn case(
 /// The most steps from an error to verdicts.
 const STEPS_MAX: usize = 4;
 
-/// What an error says to do.
+/// The advice of an error.
 #[derive(Debug, Default)]
 struct Advice {
     /// A command for a shell, and the file that it writes.

@@ -85,7 +85,7 @@ fn blocks_of_other_sizes_and_many_agents() {
 type Groups = Vec<(Vec<usize>, Vec<String>)>;
 
 /// Returns a file of which the rules for all robots are more than a set stores: a large group for all of
-/// them, one or two for each, and some more for the last ones, in turns before and behind the large one.
+/// them, one or two for each, and some more for the last ones, in turns before and after the large one.
 fn groups_of_all() -> Groups {
     let own = |robot: usize| {
         let rules = ["allow:/x1", "disallow:/x1*", "allow:/x17$", "disallow:/", "allow:/x1"];

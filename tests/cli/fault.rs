@@ -144,7 +144,7 @@ fn two_sets(folder: &Folder) -> [Vec<u8>; 2] {
     })
 }
 
-/// What is decided after a set was overwritten is not told.
+/// Decisions after a set was overwritten are not reported.
 #[test]
 fn a_set_that_is_overwritten_while_it_is_mapped() {
     let folder = Folder::new();

@@ -253,7 +253,7 @@ fn send(signal: &str, child: &Child) {
     assert!(sent.unwrap().success());
 }
 
-/// What killed processes leave is removed by the next run that writes the same output, and what a
+/// Leftovers of killed processes are removed by the next run that writes the same output, and a file that a
 /// process is writing is not.
 #[test]
 fn the_next_run_removes_what_nobody_holds() {

@@ -149,7 +149,9 @@ fn numbers_are_times_if_their_unit_is_named() {
                 );
             } else {
                 assert_status(&output, 0);
-                assert_says(&output, &[&format!("no-time {numbers}"), "--time-unit s, ms or us"]);
+                assert_says(&output, &["--time-unit s, ms or us"]);
+                let shown = folder.ok(format!("{line} --summary text"));
+                assert_says(&shown, &[&format!("no-time {numbers}")]);
                 let summary = folder.ok(format!("{line} --summary json"));
                 let notes = json_of(&summary)["notes"].to_string();
                 assert_contains(&notes, &["some times are numbers"]);
@@ -157,7 +159,8 @@ fn numbers_are_times_if_their_unit_is_named() {
         }
     }
     folder.write("l.csv", format!("url,t\n{}", list(2_000)));
-    let output = folder.ok("classify -p h.pcs -a Bot l.csv --time-field t --time-unit s");
+    let line = "classify -p h.pcs -a Bot l.csv --time-field t --time-unit s --summary text";
+    let output = folder.ok(line);
     assert_says(&output, &["disallow 2000"]);
     assert!(!text(&output.stderr).contains("numbers"));
 }
@@ -261,7 +264,7 @@ fn the_first_capture_of_a_table_without_a_header_counts() {
     assert!(text(&output.stdout).starts_with("disallow"), "{}", text(&output.stdout));
 }
 
-/// What rotates a log may leave its directives in another file.
+/// Rotation may leave the directives of a log in another file.
 #[test]
 fn a_log_without_its_fields_is_named() {
     let folder = Folder::new();
@@ -292,15 +295,15 @@ fn a_log_without_its_fields_is_named() {
 #[test]
 fn the_note_on_a_name_with_a_mark_is_of_the_dialect() {
     let folder = Folder::new();
-    folder.write("robots.txt", "User-agent: *\nDisallow: /\n");
     folder.write("urls.txt", "https://a.example/x\n");
+    folder.write("robots.txt", "User-agent: *\nDisallow: /\n\nUser-agent: Borrower\nDisallow: /\n");
     for (dialect, note, verdict) in [
         ("rfc9309", "no rules apply to it", "allow"),
         ("google", "no rules apply to it", "allow"),
         ("koster1996", "the groups for * apply to it", "disallow"),
         ("original1994", "the groups for * apply to it", "disallow"),
     ] {
-        let command = "classify --robots robots.txt -a Bot! --dialect";
+        let command = "classify --robots robots.txt -a Borower! --dialect";
         let output = folder.ok(format!("{command} {dialect} urls.txt"));
         assert!(text(&output.stderr).contains(note), "{output:?}");
         assert!(text(&output.stdout).starts_with(verdict), "{output:?}");

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::*;
 
-/// What a file says to an agent about a URL and its use for training.
+/// The answer of a file to an agent about a URL and its use for training.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Says {
     Disallow,

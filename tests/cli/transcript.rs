@@ -77,9 +77,18 @@ struct Page<'p> {
     folder: &'p Path,
     lines: std::str::Lines<'p>,
     scripts: Scripts,
-    /// What the last script printed, if no block came after it.
+    /// The output of the last script, if no block came after it.
     script: Option<String>,
 }
+
+/// Lets a script go on after `diff` found a change, or `lint` an error.
+const DIFFERENCES: &str = "\
+portcullis() {
+    command portcullis \"$@\" || {
+        case $?$1 in 1diff | 1lint) ;; *) return 2 ;; esac
+    }
+}
+";
 
 impl<'p> Page<'p> {
     /// Returns the page with what its commands print now.
@@ -107,7 +116,7 @@ impl<'p> Page<'p> {
                 text
             }
             ("sh", _) if self.scripts == Scripts::Run && self.can_run(&text) => {
-                let output = self.shell(&format!("set -eu\n{text}"));
+                let output = self.shell(&format!("{DIFFERENCES}set -eu\n{text}"));
                 assert_status(&output, 0);
                 self.script = Some(printed(&output.stdout));
                 text

@@ -67,9 +67,9 @@ fn hostile() -> Folder {
 /// Command lines, in which `@NAME` is a hostile file name and HOSTILE is hostile text. Lines that read
 /// sets come after those that make them. LINT has each format, and is run in two dialects.
 const LINES: &str = "
-    compile -o @set @robots
+    compile -o @set @robots --summary text
     compile -o @set @robots --summary json
-    compile -o @other @captures.jsonl
+    compile -o @other @captures.jsonl --summary text
     compile -o @other @captures.jsonl --summary json
     compile -o @none @missing
     compile -o @no/set @robots
@@ -90,7 +90,7 @@ const LINES: &str = "
     check -p @file -a Bot URL
     check -p @set -a Bot --dialect google URL
     check -p @set -a Bot --explain URL
-    classify --robots @robots -a Bot --format jsonl @list
+    classify --robots @robots -a Bot --format jsonl @list --summary text
     classify -p @set -a Bot --format jsonl @list --summary json
     classify --robots @robots -a Bot @missing
     classify --robots @robots -a Bot @robots
@@ -99,9 +99,9 @@ const LINES: &str = "
     classify --robots @robots -a Bot -o out.tsv @list
     filter --robots @robots -a Bot @missing
     filter --robots @robots -a Bot -o @x --unknown @x @list
-    filter --robots @robots -a Bot -c @list
+    filter --robots @robots -a Bot -c @list --summary text
     filter --robots @robots -a @missing -c @list
-    compile -o @merged @set @other
+    compile -o @merged @set @other --summary text
     compile -o @merged @set @other --summary json
     compile -o @merged @set @file
     inspect --verify @set
@@ -114,14 +114,14 @@ const LINES: &str = "
     inspect @set HOSTILE
     inspect @missing
     diff @set @other
-    diff @set @other -a Bot --format jsonl @list
+    diff @set @other -a Bot --format jsonl @list --summary text
     diff @set @file
     diff @file @second
     diff @file @second --format jsonl
     diff @file @missing
     audit --robots @robots -a Bot --format json @list
     audit --robots @robots -a Bot --format html -o @page.html @list
-    audit -p @set -a Bot -o page.html @list
+    audit -p @set -a Bot -o page.html @list --summary text
     audit --robots @robots -a Bot -o page.html @missing
     lint --describe BotHOSTILE
     lint @missing

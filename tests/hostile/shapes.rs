@@ -60,7 +60,7 @@ pub fn distinct_literals() -> Shape {
     shape(literals, letters)
 }
 
-/// 20,000 distinct literals, each behind a star.
+/// 20,000 distinct literals, each after a star.
 pub fn distinct_literals_behind_stars() -> Shape {
     let letters = b"abcdefghijklmnopqrstuvwxyz/-";
     let mut random = Random::new(3);
@@ -89,7 +89,7 @@ pub fn one_anchored_rule() -> Shape {
     shape([[b"/", &body[..], b"$"].concat()], b"ab")
 }
 
-/// Twelve pairs of `x` and `y` behind stars, then a `w` that no path has: a matcher that backtracks tries
+/// Twelve pairs of `x` and `y` after stars, then a `w` that no path has: a matcher that backtracks tries
 /// nearly all combinations of their places.
 fn pairs_behind_stars(random: &mut Random, end: &str) -> Vec<u8> {
     let pairs = (0..12).flat_map(|_| [b"*", &random.word(b"xy", 2..=2)[..]].concat());
@@ -150,7 +150,7 @@ pub fn words_then_literals() -> Shape {
     shape((0..).map(pattern), b"xy")
 }
 
-/// Longer and longer runs of one letter, then the longest one behind other letters: an automaton
+/// Longer and longer runs of one letter, then the longest one after other letters: an automaton
 /// that lists the literals that end at each state is quadratic here.
 pub fn runs_within_runs() -> Shape {
     const RUN_BYTES: usize = 650;
@@ -184,7 +184,7 @@ pub fn pairs_of_words() -> Shape {
     shape((0..).map(pattern), letters)
 }
 
-/// [`one_rule_again_and_again`] behind rules with too many states to build.
+/// [`one_rule_again_and_again`] after rules with too many states to build.
 pub fn again_and_again_behind_many_states() -> Shape {
     let mut random = Random::new(8);
     let pattern = move |index: usize| match index {

@@ -102,7 +102,7 @@ pub struct PyColumn(
     pub PyTable,
 );
 
-/// What pickles a result: a function, and its argument.
+/// The pickled form of a result: a function, and its argument.
 type Reduced<'py> = (Bound<'py, PyAny>, (Bound<'py, PyBytes>,));
 
 impl PyTable {

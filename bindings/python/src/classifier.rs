@@ -113,7 +113,7 @@ impl Piece<'_> {
     }
 }
 
-/// What a thread makes of its rows, until a flag is true.
+/// The work of a thread on its rows, until a flag is true.
 type Collect<'c, P> = dyn Fn(&mut Piece<'_>, &AtomicBool) -> Result<P, Damage> + Sync + 'c;
 
 impl Question {

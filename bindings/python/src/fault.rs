@@ -70,7 +70,7 @@ mod unix {
     use libc::{BUS_ADRERR, SA_ONSTACK, SA_SIGINFO, SIGBUS, c_int, c_void, siginfo_t};
     use portcullis_set::lose_set_mapped_at;
 
-    /// What the process did before on this signal, and the size of a page.
+    /// The earlier action on this signal, and the size of a page.
     static BEFORE: OnceLock<(libc::sigaction, usize)> = OnceLock::new();
 
     pub(super) fn install() {

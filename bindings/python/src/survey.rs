@@ -36,7 +36,7 @@ pub struct PySurvey {
     arrays: Arc<Arrays>,
 }
 
-/// What a thread sends: batches, with an empty answer before and after them.
+/// The message of a thread: batches, with an empty answer before and after them.
 type Sent = Result<Option<RecordBatch>, Damage>;
 
 /// The batches of one export, which a thread computes. It ends when nobody receives them any more.

@@ -24,7 +24,7 @@ use crate::Error;
 /// An argument of a method, for errors.
 pub struct Argument {
     pub name: &'static str,
-    /// What a column of it holds.
+    /// The content of a column of it.
     pub holds: &'static str,
 }
 

@@ -1,4 +1,4 @@
-//! What the suite found out about engines: plain data, which Markdown, JSON and JUnit's XML show.
+//! The results of the suite on engines: plain data, which Markdown, JSON and JUnit's XML show.
 
 use serde::Serialize;
 
@@ -54,7 +54,7 @@ pub enum Verdict {
 pub struct PointReport {
     /// The name.
     pub name: String,
-    /// What it is about.
+    /// Its subject.
     pub title: String,
     /// The conclusion.
     pub status: PointStatus,

@@ -1,4 +1,4 @@
-//! What an engine is: a row of data with a function that builds a matcher for all files.
+//! Engines: rows of data, each with a function that builds a matcher for all files.
 //!
 //! A [`Matcher`] answers one question at a time; passes are provided methods, compiled for each matcher,
 //! so that nothing is dispatched per question. [`Engine::per_file`] makes an engine of a library for one
@@ -134,7 +134,7 @@ impl Tally {
     }
 }
 
-/// What else than a verdict an engine may be asked.
+/// A question other than the verdict that an engine may answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ask {
     /// The line of the rule that decided each URL of the last list; 0 if none did.
@@ -144,7 +144,7 @@ pub enum Ask {
     /// The sitemaps of each file, with a blank between them.
     Sitemaps,
     /// Whether a page may be fetched (`1` or `0`) after an answer to the request for robots.txt with this
-    /// status, after so many redirects, and the body of [`body_of`].
+    /// status, after so many redirects, and the body that the suite sends with it.
     Status {
         /// The status.
         status: u16,

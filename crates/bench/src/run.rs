@@ -56,7 +56,7 @@ pub struct Settings {
     #[command(flatten)]
     pub choice: Choice,
 
-    /// What to measure; repeatable [default: all]
+    /// The model to measure; repeatable [default: all]
     #[arg(long = "model", value_name = "NAME", value_parser = Model::WORDS)]
     pub models: Vec<String>,
 
@@ -277,7 +277,7 @@ impl<'e, 'c> Seat<'e, 'c> {
     }
 }
 
-/// What is the same in all rounds.
+/// The state that all rounds share.
 struct Rounds<'r, 'c> {
     files: Vec<&'c [u8]>,
     settings: &'r Settings,

@@ -128,7 +128,7 @@ struct Runner {
     input: BufWriter<ChildStdin>,
     output: BufReader<ChildStdout>,
     version: String,
-    /// What it can be asked beside verdicts.
+    /// The questions besides verdicts that it answers.
     tells: Vec<String>,
     /// The files and URLs that it has.
     files: usize,

@@ -34,7 +34,7 @@ pub struct Suite {
 pub struct Point {
     /// The name.
     pub name: String,
-    /// What it is about.
+    /// Its subject.
     pub title: String,
 }
 
@@ -57,7 +57,7 @@ pub struct Case {
     pub name: String,
     /// The document and section that it follows.
     pub source: String,
-    /// What it shows, in one sentence.
+    /// Its reason, in one sentence.
     pub why: String,
     /// The name of its point.
     pub point: String,

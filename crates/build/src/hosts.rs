@@ -9,7 +9,7 @@ use crate::ingest::{Captures, Settler, Settling, StandingCounts};
 use crate::pool::BlobPool;
 use crate::standing::{Content, HostStanding};
 
-/// What is known about each origin: what a set is compiled from.
+/// The standing of each origin, from which a set is compiled.
 #[derive(Debug, Default)]
 pub struct Standings {
     /// Hosts that were never captured, sorted by key.

@@ -19,7 +19,7 @@ use zstd::bulk::{Compressor, Decompressor};
 use portcullis_files::error::WriteError;
 use portcullis_files::scratch::{Scratch, Spool, Table};
 
-/// What stands for a byte string: 128 bits of a keyed hash (HighwayHash).
+/// The fingerprint of a byte string: 128 bits of a keyed hash (HighwayHash).
 ///
 /// The key is random and stays in this process, so nobody can choose strings that share a
 /// fingerprint. Among 2^32 strings, two differ and share one with a probability of 2^-65.

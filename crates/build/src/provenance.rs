@@ -61,7 +61,7 @@ pub struct InputReport {
     pub captured: Option<DateSpan>,
     /// Why the input could not be read to its end; `None` if it was.
     pub failure: Option<String>,
-    /// What the system refused, if it did not let the input be opened.
+    /// The error of the system, if it did not let the input be opened.
     #[serde(skip)]
     pub refused: Option<ErrorKind>,
     /// Whether captures may have been read that are parts of bodies. No set has one.

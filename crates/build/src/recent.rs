@@ -1,4 +1,4 @@
-//! What was made of things that come again and again, as half of the files of a crawl do.
+//! Results for values that occur again and again, as half of the files of a crawl do.
 //!
 //! Cost: a look-up under a lock. Memory: some bytes at most; then all is forgotten, and made again. What is
 //! remembered never changes a result.
@@ -23,7 +23,7 @@ struct Known<K, V> {
 }
 
 impl<K: Eq + Hash, V: Clone> Recent<K, V> {
-    /// What a value takes beside its own bytes: its place in the table, which may be half empty.
+    /// The memory of a value besides its own bytes: its place in the table, which may be half empty.
     const ENTRY_BYTES: usize = 2 * size_of::<(K, V)>();
 
     /// Remembers values of so many bytes together.

@@ -1,4 +1,4 @@
-//! What is compiled to one set: policy sets, whose captures are joined, and archives.
+//! The sources of one set: policy sets, whose captures are joined, and archives.
 //!
 //! Sets are recognized by their first bytes. Few are open at a time, so that any number can be joined.
 //! Each is opened twice: once for the settings that all have to share, and once for its captures.
@@ -36,7 +36,7 @@ pub struct Sources {
 /// Opens a policy set to compile its captures again, as [`PolicySet::map_to_compile`].
 pub type OpenSet = fn(&Path) -> Result<PolicySet, SetError>;
 
-/// What was seen of a policy set. Its JSON form is part of summaries.
+/// Facts about a policy set that was read. Its JSON form is part of summaries.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SourceSet {
     /// The name of the set.

@@ -27,9 +27,9 @@ pub struct HostStanding {
 /// The captures of the resources of a key, for the history of a set.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Resources {
-    /// Those of http, or of the only scheme.
+    /// The timeline of http, or of the only scheme.
     pub http: Timeline,
-    /// Those of https; `None` if they are those of http.
+    /// The timeline of https; `None` if it equals that of http.
     pub https: Option<Timeline>,
     /// Whether an origin has the policy of the other scheme before its first capture.
     pub is_joined: bool,

@@ -39,7 +39,7 @@ struct Numbered {
 }
 
 impl Numbered {
-    /// What a string counts beside its bytes.
+    /// The count of a string besides its bytes.
     const STRING_BYTES: usize = 16;
 
     fn at(&self, index: u32) -> &[u8] {

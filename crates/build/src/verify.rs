@@ -8,7 +8,7 @@
 //! Some things are not seen that way. Reading checks, for merging too, that each text is a record of a
 //! file in the dialect and that each key is that of an origin or of a resource, in its canonical form.
 //!
-//! What cannot be verified is the input itself: which text belongs to which host, its line numbers
+//! The input itself cannot be verified: which text belongs to which host, its line numbers
 //! and captures, and what its absence meant.
 //!
 //! Cost: one read of the whole file, then as merging and compiling it, on the calling thread's rayon

@@ -25,7 +25,7 @@ pub struct Capture<'c> {
     pub location: Option<Cow<'c, [u8]>>,
     /// The file that a "not modified" is about.
     pub confirms: Confirms,
-    /// What tells the file from others of the resource, or that of the file that a revisit repeats.
+    /// The identity of the file among those of the resource, or that of the file that a revisit repeats.
     pub payload: PayloadNames,
     /// The header fields about caching.
     pub caching: CachingHeaders,

@@ -14,7 +14,7 @@
 //!
 //! A row with another number of fields than the header shows that bodies may pass for rows, so none can be relied on
 //! ([`BrokenKind::Forgeable`]). A quote that RFC 4180 does not allow ends the file as an error, because bodies could
-//! pass for rows behind it; so does a field that is not closed, which has swallowed the rest. If a quote before such
+//! pass for rows after it; so does a field that is not closed, which has swallowed the rest. If a quote before such
 //! damage follows a backslash, which may escape it, the rows before the damage may be parts of bodies too
 //! ([`InputError::Forgeable`]).
 //!
@@ -100,7 +100,7 @@ impl Schema {
         Err(format!("read as CSV: {}", widest.1))
     }
 
-    /// Returns why the first row may hold those behind it; `None` if it does not.
+    /// Returns why the first row may hold those after it; `None` if it does not.
     fn swallows_rows(&self, row: &[u8]) -> Option<&'static str> {
         if has_open_quote(row, self.separator) {
             return Some(OPEN_QUOTE);
@@ -155,7 +155,7 @@ impl Schema {
 
 /// The problem of a row with a field that is not closed.
 const OPEN_QUOTE: &str =
-    "a quoted field is not closed, so every row behind it is part of it; close it";
+    "a quoted field is not closed, so every row after it is part of it; close it";
 
 fn has_open_quote(row: &[u8], separator: Separator) -> bool {
     let mut fields = Fields::new(row, separator);
@@ -186,7 +186,7 @@ impl RecordReader for Schema {
         self.separator.framing()
     }
 
-    /// If backslashes escape quotes, a field goes on behind one that seems to end it, and its text may be rows.
+    /// If backslashes escape quotes, a field goes on after one that seems to end it, and its text may be rows.
     fn is_forgeable(&self, rows: &[u8]) -> bool {
         memchr::memmem::find(rows, b"\\\"").is_some()
     }

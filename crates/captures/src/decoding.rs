@@ -18,7 +18,7 @@ use crate::limits::{
     DECODED_BYTES_PER_BYTE, GZIP_MEMBER_BYTES,
 };
 
-/// What decoding the bodies of a batch may still cost, in decoded bytes beyond the share of each.
+/// The budget that is left for decoding the bodies of a batch, in decoded bytes beyond the share of each.
 pub(super) struct Budget {
     spare: usize,
 }

@@ -109,7 +109,7 @@ fn is_list_of_objects(text: &[u8]) -> bool {
     inside.is_some_and(|inside| inside.is_empty() || inside.starts_with(b"{"))
 }
 
-/// Whether a text begins with an object of hosts that goes on behind the first line, or behind the text.
+/// Whether a text begins with an object of hosts that goes on after the first line, or after the text.
 fn is_object_of_hosts(text: &[u8]) -> bool {
     let first = trim(text, WHITE_SPACE).split(|&byte| byte == b'\n').next().unwrap_or_default();
     begins_with_host(text) && serde_json::from_slice::<IgnoredAny>(first).is_err()
@@ -174,7 +174,7 @@ struct Schema {
     members: Members,
     /// The rank of each path among the names of its field.
     ranks: Vec<usize>,
-    /// What a line is, for messages.
+    /// The name of a line in messages.
     noun: &'static str,
 }
 

@@ -185,7 +185,7 @@ pub struct Members {
     raw: u64,
 }
 
-/// What an object has for a value.
+/// The value of a name in an object.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Found<'l> {
     /// The rank of the path or name that has the value; [`usize::MAX`] if there is none.
@@ -306,7 +306,7 @@ fn numbers(mut paths: u64) -> impl Iterator<Item = usize> {
 struct ValueAt<'a, 'w, 'l> {
     depth: usize,
     paths: u64,
-    /// Those that end here.
+    /// The paths that end here.
     ended: u64,
     walk: &'a mut Walk<'w, 'l>,
 }

@@ -15,7 +15,7 @@ pub const WARC_RECORD_BYTES_MAX: usize = portcullis_dialect::limits::BODY_BYTES_
 /// Source: our choice. The progress bar keeps moving in an archive without robots.txt.
 pub const WARC_PASSED_BYTES_MAX: usize = 16 * 1024 * 1024;
 
-/// Records of a WARC file behind which reading resumes at the next member of gzip: 1,024. The next damage is an
+/// Records of a WARC file after which reading resumes at the next member of gzip: 1,024. The next damage is an
 /// error.
 ///
 /// Source: our choice. Finding out that a record is damaged reads [`HEADER_BLOCK_BYTES_MAX`] at most, so these

@@ -29,7 +29,7 @@ pub(super) trait RecordReader: Send + Sync {
     fn note_first(&self, _records: &[u8]) {}
 
     /// Whether the text of a field may pass for records in these whole records, if the input is damaged
-    /// behind them.
+    /// after them.
     fn is_forgeable(&self, _records: &[u8]) -> bool {
         false
     }

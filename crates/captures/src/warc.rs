@@ -58,7 +58,7 @@ pub struct WarcReader {
     has_begun: bool,
     /// Whether each record so far began where a member of gzip does.
     are_members: bool,
-    /// The number of records behind which reading resumed.
+    /// The number of records after which reading resumed.
     damages: usize,
     is_over: bool,
     /// The error to return after the last batch.
@@ -106,8 +106,7 @@ impl WarcReader {
                  the next record begins; write the archive anew, with a member of gzip for each record"
             )));
         }
-        let what =
-            "what its member of gzip holds behind it is left out too; write the archive anew";
+        let what = "what its member of gzip holds after it is left out too; write the archive anew";
         batch.add(position, Err(format!("{problem}; {what}")));
         self.damages += 1;
         Ok(self.window.skip_to_member() || self.window.take_failure().map_or(Ok(false), Err)?)

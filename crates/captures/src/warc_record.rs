@@ -221,7 +221,7 @@ fn without_brackets(value: &[u8]) -> &[u8] {
 }
 
 impl Kept {
-    /// Returns the name of the capture, behind what is wrong with its record.
+    /// Returns the name of the capture, after what is wrong with its record.
     pub(super) fn name(&self) -> String {
         format!(" (the capture of {})", String::from_utf8_lossy(&self.url))
     }

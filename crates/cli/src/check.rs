@@ -47,10 +47,7 @@ pub fn run(args: CheckArgs, files: &Files) -> anyhow::Result<ExitStatus> {
     });
     let mut lists = lists.transpose()?;
     let policies = engine::load(&thread_pool(THREADS)?, &policies, &questions)?;
-    policies.show_notes(SummaryForm::None);
-    if !args.quiet {
-        policies.agents.show_misspelt();
-    }
+    policies.show_notes(if args.quiet { SummaryForm::Quiet } else { SummaryForm::None });
     let classifier = engine::classifier(&policies.set, &questions)?.with_usage(&labels).into();
     let form = Form {
         json: args.format == Format::Jsonl,
@@ -98,7 +95,7 @@ pub fn run(args: CheckArgs, files: &Files) -> anyhow::Result<ExitStatus> {
     Ok(if printed.all_allowed { ExitStatus::Done } else { ExitStatus::Negative })
 }
 
-/// What is printed of a URL.
+/// The form in which a URL is printed.
 struct Form {
     json: bool,
     explains: bool,
@@ -186,7 +183,7 @@ impl Form {
     }
 }
 
-/// What was printed.
+/// Facts about the printed lines.
 struct Printed {
     all_allowed: bool,
     /// `None` with --quiet, and once nobody reads it.

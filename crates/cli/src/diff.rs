@@ -167,7 +167,7 @@ fn has_stray_bytes_alone(path: &Path) -> bool {
     read.is_ok() && bytes.len() <= BODY_BYTES_MAX && is_mostly_text(&bytes)
 }
 
-/// What a comparison found, and its outputs: the table, complete but for the account of a Parquet file,
+/// The results of a comparison, and its outputs: the table, complete but for the account of a Parquet file,
 /// and that of --rejects.
 type Outcome = (Found, TableFile, Option<CompleteOutput>);
 
@@ -369,7 +369,7 @@ impl Diff {
     }
 }
 
-/// What a comparison found.
+/// The results of a comparison.
 #[derive(Serialize)]
 struct Summary {
     format: &'static str,

@@ -124,7 +124,7 @@ pub struct Policies {
     /// The notes on files, and how many there are.
     notes: Vec<LoadNote>,
     note_count: u64,
-    /// What an account says of the policies and agents, and the notes on agents that have no effect.
+    /// The policies and agents of an account, and the notes on agents that have no effect.
     pub agents: AgentNotes,
 }
 

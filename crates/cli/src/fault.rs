@@ -85,7 +85,7 @@ mod unix {
     /// The end of the pipe that a handler writes to.
     static WAKE: AtomicI32 = AtomicI32::new(-1);
 
-    /// What a handler writes: the signal, and the address of an access.
+    /// The message of a handler: the signal, and the address of an access.
     type Woken = [u8; 1 + size_of::<usize>()];
 
     /// Wakes the thread that handles signals. Returns whether there is one.

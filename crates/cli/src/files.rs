@@ -37,7 +37,7 @@ use super::message::say;
 use super::output::{OutputFile, STANDARD_OUTPUT, is_standard_output, values_of, written};
 use super::values::{self, SetAt};
 
-/// What to do about an output of a flag, or of a list, that is also an input.
+/// The advice about an output of a flag, or of a list, that is also an input.
 const OTHER_FILE: &str = "write to another file";
 const OTHER_FOLDER: &str = "name another folder with --out-dir";
 
@@ -62,7 +62,7 @@ pub struct Files {
     stdin_reads: u32,
 }
 
-/// What the first bytes of a list show.
+/// The results of looking at the first bytes of a list.
 #[derive(Default)]
 struct Look {
     is_parquet: bool,

@@ -59,7 +59,7 @@ impl Notes {
     }
 }
 
-/// What users of other programs type, and what to type here.
+/// Words that users of other programs type, and the words to type here.
 const TIPS: &[(&str, &str)] = &[
     ("--format html", "audit -o FILE.html writes the page about a list of URLs"),
     ("--html", "audit -o FILE.html writes the page about a list of URLs"),

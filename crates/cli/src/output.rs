@@ -91,7 +91,7 @@ impl OutputFolder {
     }
 }
 
-/// What happens to some of the records: `keep`, `drop`, or a file to which they are written.
+/// The destination of some of the records: `keep`, `drop`, or a file to which they are written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordsTo {
     pub fate: Fate,
@@ -180,7 +180,7 @@ pub fn is_closed_pipe(error: &anyhow::Error) -> bool {
     failed.is_some_and(|failed| failed.kind() == ErrorKind::BrokenPipe)
 }
 
-/// What messages call standard output.
+/// The name of standard output in messages.
 pub const STANDARD_OUTPUT: &str = "standard output";
 
 /// The path of standard output on Unix systems.

@@ -155,9 +155,9 @@ pub struct StreamPlan {
 /// The summary at the end of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SummaryPlan {
-    /// What standard error shows.
+    /// The form on standard error.
     pub form: SummaryForm,
-    /// Those to files.
+    /// The summaries to files.
     pub files: Vec<SummaryTo>,
 }
 

@@ -36,7 +36,7 @@ use super::stream;
 use super::summary;
 use super::unknown_hosts::HostCounts;
 
-/// What is asked of a run, before any file is opened.
+/// The request for a run, before any file is opened.
 pub struct Request {
     pub started: Instant,
     pub summary: SummaryPlan,
@@ -195,7 +195,7 @@ pub struct Opened {
 
 /// How a command writes records.
 pub struct Writing<'w> {
-    /// What encodes them.
+    /// The format that encodes them.
     pub format: &'w dyn Format,
     /// Returns how an output begins: that of the records, or for `false` one for records set aside.
     pub head: &'w dyn Fn(bool) -> Head<'w>,

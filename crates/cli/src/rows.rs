@@ -118,7 +118,7 @@ pub struct RowOutput<'a> {
     folders: Arc<NewFolders>,
 }
 
-/// What comes before the first record of an output: text, or the schema of a Parquet file.
+/// The beginning of an output, before its first record: text, or the schema of a Parquet file.
 pub enum Head<'a> {
     /// None.
     None,
@@ -286,7 +286,7 @@ fn can_join(first: &List, list: &List) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What all Parquet files of an output have, and the columns and counts of the one that is being written.
+/// The properties that all Parquet files of an output share, and the columns and counts of the current one.
 pub struct ParquetRows {
     fields: Vec<Field>,
     copies: bool,

@@ -11,7 +11,7 @@ use super::engine::Policies;
 use super::output::{CompleteOutput, Output, OutputFailed, SummaryForm, SummaryTo};
 use super::plan::SummaryPlan;
 
-/// What a command says at its end. It serializes as its JSON.
+/// The report of a command at its end. It serializes as its JSON.
 pub trait Summary: Serialize {
     /// Writes it for people.
     ///

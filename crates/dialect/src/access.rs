@@ -1,4 +1,4 @@
-//! What the answer to GET /robots.txt means (RFC 9309, section 2.3.1).
+//! The meaning of an answer to GET /robots.txt (RFC 9309, section 2.3.1).
 //!
 //! [`AccessRules::resolve`] turns an answer into a file, a redirect or an outcome. It does not fail:
 //! an unexplained answer has the dialect's [`other_status`](AccessRules::other_status), never a

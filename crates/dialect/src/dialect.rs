@@ -64,7 +64,7 @@ impl Dialect {
 /// How bytes become lines, and lines become records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LineRules {
-    /// What is skipped at the start of a file.
+    /// Bytes that are skipped at the start of a file.
     pub byte_order_mark: ByteOrderMark,
     /// The effect of a NUL on its line, even in a comment.
     pub nul: NulByte,
@@ -82,7 +82,7 @@ pub struct LineRules {
     pub missing_colon: MissingColon,
 }
 
-/// What is skipped at the start of a file.
+/// Bytes that are skipped at the start of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ByteOrderMark {
     /// A whole UTF-8 byte order mark (`EF BB BF`).
@@ -166,7 +166,7 @@ pub enum MissingColon {
 pub struct GroupRules {
     /// The effect of a blank line. A line that holds only a comment is not blank.
     pub blank_line: BlankLine,
-    /// What part of a user-agent value names the robot.
+    /// The part of a user-agent value that names the crawler.
     pub file_token: FileToken,
     /// When that part names the caller's agent, ignoring case. An empty part names no agent.
     pub names_agent: NamesAgent,
@@ -189,7 +189,7 @@ pub enum BlankLine {
     EndsRecord,
 }
 
-/// What part of a user-agent value names the robot.
+/// The part of a user-agent value that names the crawler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileToken {
     /// All of it.
@@ -373,7 +373,7 @@ pub struct AccessRules {
     pub server_error: AccessOutcome,
     /// The outcome of any other status.
     pub other_status: AccessOutcome,
-    /// What changes after 30 days of unreachability.
+    /// The change after 30 days of unreachability.
     pub long_unreachable: LongUnreachable,
     /// How long a copy stays fresh.
     pub freshness: Freshness,
@@ -388,7 +388,7 @@ pub struct AccessOutcome {
     pub verdict: Verdict,
 }
 
-/// What changes after 30 days of unreachability.
+/// The change after 30 days of unreachability.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LongUnreachable {
     /// Nothing: the dialect has no such rule.

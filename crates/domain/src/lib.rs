@@ -21,7 +21,7 @@ use std::sync::LazyLock;
 /// The list, by the version of the crate that it is from.
 pub const LIST: &str = "Public Suffix List of psl 2.1.247";
 
-/// What the list says of a name.
+/// The entry of the list for a name.
 #[derive(Clone, Copy, Default)]
 struct Rule {
     /// It is a public suffix.

@@ -100,7 +100,7 @@ impl Cache {
     }
 }
 
-/// What a thread has built for one rule set.
+/// The automata that a thread has built for one rule set.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Automaton {
     dfa: Option<Box<LazyDfa>>,

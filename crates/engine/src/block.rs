@@ -95,9 +95,9 @@ pub struct Block<'b> {
 pub struct BlockMemory {
     /// By start.
     outcomes: Vec<Outcome>,
-    /// Those of the block that was asked beside.
+    /// The outcomes of the last block, while another one is asked.
     beside: Vec<Outcome>,
-    /// What step 1 left open, and as many as may follow.
+    /// The questions that step 1 left open, and as many as may follow.
     open: Vec<OpenQuestion>,
     cache: Cache,
     counts: StepCounts,
@@ -239,7 +239,7 @@ fn leave_open(starts: &[Start], outcomes: &mut [Outcome], open: &mut [OpenQuesti
     length
 }
 
-/// Returns four questions; opaque starts and empty paths behind the last one.
+/// Returns four questions; opaque starts and empty paths after the last one.
 #[inline(always)]
 fn four_of<'p>(starts: &[Start], paths: &[&'p [u8]], first: usize, columns: usize) -> Four<'p> {
     let number = first as u32;

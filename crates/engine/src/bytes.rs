@@ -1,4 +1,4 @@
-//! What several modules share: the unit of a rule set, and helpers on bytes: hex digits, percent
+//! Code that several modules share: the unit of a rule set, and helpers on bytes: hex digits, percent
 //! triplets, varints, and the first bytes of a text as one number.
 
 use wide::u32x8;
@@ -140,7 +140,7 @@ pub fn short_chunk(text: &[u8]) -> [u8; CHUNK_BYTES] {
     if let (Some(start), Some(end)) = (text.first_chunk(), text.last_chunk()) {
         let (start, end) = (u64::from_le_bytes(*start), u64::from_le_bytes(*end));
         let beyond = text.len() - 8;
-        // The high half is the part of `end` behind the first eight bytes.
+        // The high half is the part of `end` after the first eight bytes.
         return match beyond {
             0 => halves(start, 0),
             _ => halves(start, end >> ((8 - beyond) * 8)),

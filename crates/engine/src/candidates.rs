@@ -80,7 +80,7 @@ impl Candidates<'_> {
         let mut tried = None;
         bits(levels.into()).try_for_each(|level| {
             let string = bloom::cut(bytes, level);
-            // A text that ends is the same string at all levels behind its end.
+            // A text that ends is the same string at all levels after its end.
             let is_new = tried.replace(string) != Some(string);
             if is_new { self.try_all(string) } else { Some(()) }
         })

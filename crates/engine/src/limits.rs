@@ -2,7 +2,7 @@
 
 use crate::vectors::Vectors;
 
-/// What deciding may do, and with which vectors.
+/// The limits and the vectors of decisions.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
     /// The limits.

@@ -17,7 +17,7 @@
 //! afterwards [`RuleSet::view`] reads the head only. Memory: the texts and about 18 bytes per pattern, at
 //! least two lines.
 //!
-//! **Errors.** [`RuleSet::from_bytes`] accepts exactly what the format allows, so nothing behind it
+//! **Errors.** [`RuleSet::from_bytes`] accepts exactly what the format allows, so nothing after it
 //! can fail. A view of bytes that change afterwards, such as a truncated mapping, gives wrong
 //! answers but reads nothing out of bounds.
 //!
@@ -132,7 +132,7 @@ impl<'a> RuleSet<'a> {
             at = end;
         }
         if apart != 0 {
-            return Err(MalformedRuleSet("a pattern does not begin behind the one before it"));
+            return Err(MalformedRuleSet("a pattern does not begin after the one before it"));
         }
         let rest = &rules.texts[at..];
         if rest.len() >= size_of::<Line>() / size_of::<U16>() || rest.iter().any(|unit| *unit != 0)

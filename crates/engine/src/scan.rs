@@ -4,15 +4,15 @@
 //! of the path, each later literal follows the one before, and an anchored last literal ends the path.
 //!
 //! Patterns that begin with the same literals are found together: the *steps* of all patterns are a
-//! tree. A step is found where its literal first occurs behind the step before it, and the steps
-//! behind it wait from there. So a path visits a step at most twice: when it begins to wait, and when
+//! tree. A step is found where its literal first occurs after the step before it, and the steps
+//! after it wait from there. So a path visits a step at most twice: when it begins to wait, and when
 //! it is found.
 //!
 //! The first literals, which are prefixes, are sorted, and each knows its *parent*, the longest other
 //! one that is a prefix of it. A binary search finds the last one not above the path; only it and
 //! its ancestors can begin the path.
 //!
-//! The distinct literals behind stars are sorted in the same way. At each position of the path, a
+//! The distinct literals after stars are sorted in the same way. At each position of the path, a
 //! binary search finds the last literal not above the rest of the path, and compares no byte that is
 //! known to be equal; only this literal and its ancestors can occur there. Of those, the ones that a step waits for are marked in a bit set, in
 //! which a literal and its ancestors are a few ranges (a heavy path decomposition). Literals longer
@@ -44,20 +44,20 @@ pub(crate) struct Scanner {
     bytes: Vec<u8>,
     /// The distinct prefixes, ascending.
     prefixes: Vec<Prefix>,
-    /// The distinct literals behind stars, ascending: `searched` of them, then the long ones.
+    /// The distinct literals after stars, ascending: `searched` of them, then the long ones.
     literals: Vec<Literal>,
     searched: usize,
     /// For each first byte: the first literal that starts with it; then the number of literals.
     starts: Vec<u32>,
     /// A bit for each searched literal, by its slot: whether a step waits for it.
     waiting: Vec<u64>,
-    /// Those that wait from the beginning of a path: they have no prefix.
+    /// The patterns that wait from the beginning of a path: they have no prefix.
     waiting_first: Vec<u64>,
     /// Steps without a prefix that are compared or searched for at the beginning of a path.
     compared_first: Vec<u32>,
     /// The literal of each slot.
     of_slots: Vec<u32>,
-    /// The steps, each before those behind it.
+    /// The steps, each before those after it.
     steps: Vec<Step>,
     /// By position of the path: the first step whose followers wait from there on.
     found_at: Vec<u32>,
@@ -116,9 +116,9 @@ struct Literal {
 struct Step {
     /// Its last literal, which may be [`ENDS_PATH`] or [`WHOLE`].
     literal: u32,
-    /// The first step behind it.
+    /// The first step after it.
     child: u32,
-    /// The next step behind the same one.
+    /// The next step after the same one.
     sibling: u32,
     /// The first pattern that ends with this step; [`NONE`] if none does.
     pattern: u32,
@@ -268,7 +268,7 @@ fn set_common(literals: &mut [Literal], starts: &[u32], bytes: &[u8]) {
 }
 
 /// Sets what the literals of a range have in common with those around them. Returns what the one before
-/// the range and the one behind it have in common.
+/// the range and the one after it have in common.
 fn set_common_within(
     literals: &mut [Literal],
     common: &[u32],

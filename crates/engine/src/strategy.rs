@@ -8,7 +8,7 @@
 //! | 4 patterns, lazy DFA | the patterns are small: they are tried one by one, and by a DFA if they are asked often | a search each, then a table look-up per byte |
 //! | 5 scan | always | one pass for all patterns |
 //!
-//! What defines the answer is the first pattern of the list that matches. Each step is an accelerator that
+//! By definition, the first pattern of the list that matches decides. Each step is an accelerator that
 //! must agree with it. Steps are ordered by cost, and each leaves few paths to the next: of real URLs,
 //! nine in ten end at step 1 or 2 and fewer than one in a hundred gets behind step 3.
 //!

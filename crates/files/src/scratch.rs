@@ -52,7 +52,7 @@ pub struct Scratch {
 #[derive(Clone, Debug)]
 struct Files {
     folder: Arc<Path>,
-    /// What errors call a temporary file.
+    /// The name of a temporary file in errors.
     name: Arc<str>,
     memory: usize,
 }
@@ -258,7 +258,7 @@ pub struct Spool {
 /// The bytes that a spool keeps in memory beside its buffer.
 #[derive(Debug, Default)]
 struct Kept {
-    /// Those of all spools.
+    /// The bytes of all spools.
     all: Arc<AtomicUsize>,
     bytes: usize,
 }
@@ -306,7 +306,7 @@ impl Spool {
         if bytes <= self.scratch.buffer_bytes() {
             return true;
         }
-        // What comes behind a file is only collected for it.
+        // What comes after a file is only collected for it.
         let bytes = bytes.max(2 * self.tail.capacity());
         let has_room =
             self.file.is_none() && self.kept.resize(bytes, self.scratch.kept_bytes_max());

@@ -163,7 +163,7 @@ const READ_BYTES: u64 = 4;
 ///
 /// # Errors
 ///
-/// What changes, or the limit that ended the proof, in words.
+/// Describes the change, or the limit that ended the proof.
 fn compare(
     old: &Grouped<'_>,
     edited: &[u8],

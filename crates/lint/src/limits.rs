@@ -40,7 +40,7 @@ pub const LINT_RULES_MAX: usize = 64 * 1024;
 pub const LINT_EDITS_PER_FINDING_MAX: usize = 1024;
 
 /// Statements about usage that `lint` compares in one file, counted as [`LINT_RULES_MAX`] counts rules: 262,144.
-/// Those of further combinations are not compared, and the report says so.
+/// Further combinations are not compared, and the report says so.
 ///
 /// Source: our choice; no real file comes near.
 pub const LINT_STATEMENTS_MAX: usize = 256 * 1024;

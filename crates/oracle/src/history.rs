@@ -57,7 +57,7 @@ pub(crate) struct Standing<'a> {
     pub answers: Vec<&'a Archived>,
 }
 
-/// What an answer means.
+/// The meaning of an answer.
 #[derive(PartialEq, Eq)]
 enum Meaning {
     File,

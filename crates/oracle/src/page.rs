@@ -1,4 +1,4 @@
-//! What servers send instead of a robots.txt, and what is left of one that was stored in another form.
+//! Pages that servers send instead of a robots.txt, and remains of a file that was stored in another form.
 
 /// Returns whether a file that states nothing is a page: markup, JSON, or anything but text.
 pub fn is_page(text: &[u8]) -> bool {

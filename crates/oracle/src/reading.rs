@@ -6,10 +6,10 @@ use crate::history::{Archive, Policy, Standing};
 
 const DAY: u64 = 24 * 60 * 60;
 
-/// What applies where there is no file.
+/// The access where there is no file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AnswerReading {
-    /// What the dialect says.
+    /// The answer of the dialect.
     AsDialect,
     /// Everything is allowed, for a file of more bytes than this and for a success other than 200 too.
     Open(usize),

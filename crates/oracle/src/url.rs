@@ -118,7 +118,7 @@ pub(super) fn origin_of_robots_txt(url: &[u8]) -> Option<Origin> {
     origin_of_parts(&parts)
 }
 
-/// What a URL identifies: an origin, and a path and query.
+/// A resource: an origin, and a path with its query.
 pub(super) type Resource = (Origin, Vec<u8>);
 
 /// Returns the resource of `url`, or `None` if it is not a URL.

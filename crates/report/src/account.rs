@@ -28,7 +28,7 @@ use crate::limits::SUMMARY_UNKNOWN_HOSTS_SHOWN;
 /// The names and numbers of JSON formats: the first member of each object that the program prints.
 /// An incompatible change increases the number. `docs/json.md` lists the members.
 pub mod format {
-    /// What a list of URLs was decided, or what else a run did.
+    /// The decisions on a list of URLs, and the other work of a run.
     pub const ACCOUNT: &str = "account/1";
     /// The report of `audit`.
     pub const AUDIT: &str = "audit/1";
@@ -42,7 +42,7 @@ pub mod format {
     pub const HOST: &str = "host/1";
     /// Findings in robots.txt files.
     pub const LINT: &str = "lint/1";
-    /// What a set holds.
+    /// The content of a set.
     pub const SET: &str = "set/1";
     /// The totals of `survey`.
     pub const SURVEY: &str = "survey/1";

@@ -179,5 +179,5 @@ fn licenses(answers: &Answers<'_>, answer: usize) -> Result<Vec<Vec<u8>>, Damage
     Ok(licenses)
 }
 
-/// What stands for the licences after the first ones.
+/// The mark for the licences after the first ones.
 const LEFT_OUT: &str = "…";

@@ -88,7 +88,7 @@ pub struct Counts {
     pub unstated: Option<u64>,
     /// The records that are not URLs, which a [`Watch`](crate::Watch) of the run collects.
     pub invalid: InvalidRecords,
-    /// What the filter keeps.
+    /// The records that the filter keeps.
     pub(crate) plan: Option<Plan>,
     /// The records that a filter does not keep by [`Cause`], if they are asked for.
     pub(crate) dropped: Option<[u64; Cause::ALL.len()]>,

@@ -110,7 +110,7 @@ impl Encoded {
     }
 }
 
-/// What is written of a piece: the records of the output, then those that are set aside, by
+/// The output of a piece: the records of the output, then those that are set aside, by
 /// [`Class::ASIDE`].
 pub type Written = [Encoded; 1 + Class::ASIDE.len()];
 

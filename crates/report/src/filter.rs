@@ -47,7 +47,7 @@ impl Quantifier {
 }
 
 words! {
-    /// What a record is to a filter: the verdict of all agents, or a URL that all may fetch where a page
+    /// The class of a record to a filter: the verdict of all agents, or a URL that all may fetch where a page
     /// came instead of a robots.txt, if those have a destination of their own.
     pub enum Class {
         Allowed => "allowed",
@@ -108,7 +108,7 @@ pub struct Plan {
     pub pages: Fate,
     /// The use that must be permitted as well. Its label is the first one that is asked about.
     pub purpose: Option<Purpose>,
-    /// What happens to a record of an allowed agent if the use for the purpose is not stated: `keep` or
+    /// The treatment of a record of an allowed agent if the use for the purpose is not stated: `keep` or
     /// `drop`. `y` is always allowed then, `n` never. `None` if only access counts.
     pub unstated: Option<Fate>,
 }
@@ -118,7 +118,7 @@ pub struct Plan {
 pub struct Purpose {
     /// The label.
     pub label: Label,
-    /// What must be stated at least: `y`, or a level of `use`.
+    /// The least statement that is required: `y`, or a level of `use`.
     pub least: Preference,
 }
 

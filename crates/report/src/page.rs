@@ -69,7 +69,7 @@ pub struct Section {
     pub finding: Markup,
     /// How to read the section.
     pub meaning: &'static str,
-    /// What to do about the finding.
+    /// The advice about the finding.
     pub advice: &'static str,
     /// Tables and charts.
     pub body: Markup,

@@ -285,7 +285,7 @@ impl InvalidRecords {
     }
 }
 
-/// What is noted about URLs that are not requested as they are written.
+/// The note about URLs that are not requested as they are written.
 const OTHERWISE: &str = "that clients request otherwise (dot segments, or ' in a query)";
 
 /// Watches the records of a run, list by list.

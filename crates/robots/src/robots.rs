@@ -63,7 +63,7 @@ pub struct Robots<'t> {
     text: &'t [u8],
     file: RobotsTxt<'t>,
     dialect: &'static Dialect,
-    /// What holds on every path, if there is no file.
+    /// The outcome for every path, if there is no file.
     outcome: Option<AccessOutcome>,
 }
 

@@ -23,7 +23,7 @@ pub const LINE_SLOTS: usize = 8;
 /// A line of the host table.
 pub type SlotLine = [U32; 2 * LINE_SLOTS];
 
-/// Returns whether a search continues behind this line. The slots of a line are taken in order.
+/// Returns whether a search continues after this line. The slots of a line are taken in order.
 #[inline(always)]
 pub fn is_full(line: &SlotLine) -> bool {
     line[2 * LINE_SLOTS - 1].get() != 0
@@ -157,7 +157,7 @@ impl HistoryRow {
 const _: () = assert!(TIMELINE_SECONDS_END.trailing_zeros() + HistoryRow::INPUT_BITS == u64::BITS);
 const _: () = assert!(TIMELINE_INPUTS_MAX == 1 << HistoryRow::INPUT_BITS);
 
-/// What was received, but for its date: captures of resources share it.
+/// An answer without its date: captures of resources share it.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, Hash, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned,
 )]
@@ -275,7 +275,7 @@ impl<'s> Pairs<'s> {
         self.words.is_empty()
     }
 
-    /// Returns a pair; `None` behind the last.
+    /// Returns a pair; `None` after the last.
     #[inline]
     pub fn get(&self, index: usize) -> Option<(u32, u32)> {
         match self.are_wide {
@@ -291,7 +291,7 @@ impl<'s> Pairs<'s> {
 }
 
 /// Returns how many of so many items precede the first one that does not fulfil `is_before`, as those
-/// behind it. Items are read by their numbers.
+/// after it. Items are read by their numbers.
 pub fn partition_point<E>(
     items: usize,
     is_before: impl Fn(usize) -> Result<bool, E>,
@@ -330,7 +330,7 @@ pub mod policy {
     pub const HEAD_WORDS: usize = 4;
 
     /// Words of a rule group: its rule set, its order, and the position of its groups in the policy, or the
-    /// narrow pair of its only group. Behind the rule groups are the positions of the entries with several of
+    /// narrow pair of its only group. After the rule groups are the positions of the entries with several of
     /// them.
     pub const RULE_GROUP_WORDS: usize = 3;
     /// The flag of the number of a rule set that the pair of the only group follows.

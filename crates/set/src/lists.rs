@@ -16,7 +16,7 @@ use portcullis_dialect::{Dialect, Field, LineNumber, Verdict};
 use portcullis_engine::bytes::{push_varint, take_varint};
 use portcullis_robots::syntax::{ExtractedFile, ExtractedRecord, RobotsTxt, Span, record_of};
 
-/// What a record of a list is.
+/// The role of a record of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Role {
     /// The field; `None` if the record does not affect decisions.
@@ -76,7 +76,7 @@ impl Role {
 /// A record of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ListedRecord<'t> {
-    /// What it is.
+    /// Its role.
     pub role: Role,
     /// Its line.
     pub line: LineNumber,

@@ -104,7 +104,7 @@ pub struct ReachFigures {
 /// state about the use of the pages that it may fetch. Each of these counts adds up to the total.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AddressCounts {
-    /// Those with a group that names the agent, those with a group for all robots alone, and those with
+    /// Files with a group that names the agent, files with a group for all crawlers alone, and files with
     /// neither, or without a file.
     pub addressed: [u64; ADDRESSED_WORDS.len()],
     pub reach: ReachCounts,
@@ -161,7 +161,7 @@ impl Serialize for AddressCounts {
     }
 }
 
-/// What the newest policies say to one agent.
+/// The answers of the newest policies to one agent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct AgentFigures {
     pub agent: String,

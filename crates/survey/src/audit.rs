@@ -46,7 +46,7 @@ pub struct Report {
     pub rules: RuleFigures,
     /// The time of `survey`; `newest` if each URL has its own time, `None` if no time was asked for.
     pub survey_at: Option<String>,
-    /// What the set holds, independent of the URLs.
+    /// The content of the set, independent of the URLs.
     pub survey: Survey,
 }
 
@@ -159,7 +159,7 @@ impl<'a> Asked<'a> {
 impl Audit {
     /// Surveys the set of `classifier` for its agents, and what each may fetch beside an agent: reads
     /// every policy once, on the calling thread's rayon pool. Lists of the report have at most `top` rows.
-    /// What the set was at a time is compiled in `scratch`.
+    /// The set as of a time is compiled in `scratch`.
     ///
     /// # Errors
     ///

@@ -63,7 +63,7 @@ pub(crate) struct RuleCounts {
     pub samples: Vec<Vec<u8>>,
 }
 
-/// What was counted of a list, or of a chunk of it.
+/// The counts of a list, or of a chunk of it.
 #[derive(Clone, Debug, Default)]
 pub struct Findings {
     /// The decisions.

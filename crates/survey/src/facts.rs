@@ -1,4 +1,4 @@
-//! What a policy says to each of some agents: the model behind the rows of a survey and the figures
+//! The answers of a policy to each of some agents: the model of the rows of a survey and of the figures
 //! of `inspect` and `audit`.
 //!
 //! Every fact is exact over all paths and read from the stored rule sets. Agents to which the same
@@ -79,7 +79,7 @@ impl By {
     }
 }
 
-/// What a policy says to one agent.
+/// The answer of a policy to one agent.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AgentFacts {
     /// How much of the site the agent may fetch; `None` if a limit ended the search.
@@ -107,7 +107,7 @@ pub struct AgentFacts {
 /// How what an agent may fetch relates to what another may, and a path that shows it.
 pub type Related = (Relation, Option<Vec<u8>>);
 
-/// What a policy says to each agent.
+/// The answers of a policy to each agent.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PolicyReading {
     /// Whether there is a file, or what its absence means.
@@ -137,7 +137,7 @@ type Addressing = (Addressed, Option<Arc<[u8]>>);
 /// The last is whether the agent reads nothing.
 type Entries = (Option<PolicyEntry>, Vec<usize>, bool);
 
-/// What each agent reads in place of a policy; empty if none reads anything else.
+/// The policy that each agent reads instead; empty if none reads another.
 pub(crate) type Reads = Box<[Option<Read>]>;
 
 impl<'s> FactReader<'s> {

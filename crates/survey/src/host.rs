@@ -341,7 +341,7 @@ pub struct HostPeriod {
     pub verdict: Option<Verdict>,
     /// The number of rules in the file.
     pub rules: usize,
-    /// What changed for robots, by what changed; in the first period, what it allows.
+    /// The changes for crawlers, by kind; in the first period, the access that it allows.
     pub changes: Vec<AccessChange>,
     /// The robots that may fetch as large a part as before, by other rules.
     pub other_rules: Vec<Robot>,
@@ -370,7 +370,7 @@ struct Asked {
     tokens: AgentTokens,
 }
 
-/// What a policy is for one robot: how much it allows, and by which rule set.
+/// The access of one crawler: how much a policy allows, and by which rule set.
 type Access = (Option<Reach>, Option<RulesID>);
 
 /// Returns the histories of `origins` in `set`, for `agents`; without agents, for all robots that a file

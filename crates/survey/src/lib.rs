@@ -1,4 +1,4 @@
-//! What robots.txt files say, and what that means for a list of URLs: the figures of `inspect` and
+//! The content of robots.txt files, and its effect on a list of URLs: the figures of `inspect` and
 //! `audit`, as data, as JSON, as tables and as a page.
 //!
 //! A part of `portcullis`, whose crate has the stable API: this one may change in any version.

@@ -55,7 +55,7 @@ pub(crate) struct PolicyUse {
 /// The numbers of origins by which files are counted.
 const MORE_THAN: [u64; 5] = [0, 2, 10, 100, 1_000];
 
-/// What tells the files of a set apart: the policy, the position of the other records, the length and
+/// The key by which the files of a set differ: the policy, the position of the other records, the length and
 /// the notes.
 type FileKey = (PolicyNumber, u32, u32, NoteSet);
 
@@ -128,7 +128,7 @@ pub struct SitemapCounts {
     pub origins_with_sitemaps: u64,
     /// The sitemaps, once for each origin.
     pub sitemaps: u64,
-    /// Those that are not absolute URLs.
+    /// The records that are not absolute URLs.
     pub not_urls: u64,
     /// The origins that had not been captured at the time that is asked about.
     pub before_first: u64,

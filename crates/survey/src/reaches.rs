@@ -1,6 +1,6 @@
-//! What a policy says to an agent as a whole: how much of a site, by which groups and rules.
+//! The access of an agent as a whole: how much of a host, by which groups and rules.
 //!
-//! What may be fetched is read from the stored rule sets; no text is parsed. A rule set is searched once,
+//! Access is read from the stored rule sets; no text is parsed. A rule set is searched once,
 //! for all policies and agents that share it, when it is first asked for. Those of an agent that follows
 //! several rule groups are merged for that.
 //!
@@ -66,7 +66,7 @@ pub enum RulesID {
     Apart(PolicyNumber, PolicyEntry),
 }
 
-/// What a policy says to an agent as a whole.
+/// The access of an agent as a whole.
 #[derive(Clone, Copy, Debug)]
 pub struct Applied<'s> {
     /// How much of the site the agent may fetch; `None` if a limit ended the search.

@@ -143,7 +143,7 @@ impl Column {
     }
 }
 
-/// What the rows of a survey have.
+/// The columns of the rows of a survey.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RowConfig<'a> {
     /// Whether each period of an origin has its rows, and not the newest alone.
@@ -211,7 +211,7 @@ pub struct RowWorker<'r, 's> {
 /// A policy, and what agents read in its place.
 type KnownKey = (PolicyNumber, Reads);
 
-/// What a policy says, and the origins and hosts that were counted for it.
+/// The content of a policy, and the origins and hosts that were counted for it.
 struct Known {
     reading: PolicyReading,
     used: PolicyUse,
@@ -240,7 +240,7 @@ struct PeriodRow<'s> {
     sitemaps: Arc<[Vec<u8>]>,
     /// The crawl delay of each agent.
     delays: Arc<[CrawlDelay]>,
-    /// What agents read in place of the policy, at the end of the period.
+    /// The policies that agents read instead, at the end of the period.
     reads: Reads,
 }
 

@@ -1,4 +1,4 @@
-//! What a set holds, computed in one pass over its hosts and one over its policies.
+//! The content of a set, computed in one pass over its hosts and one over its policies.
 //!
 //! The pass over the hosts finds the state of their origins, the problems of their files, and which
 //! policy each uses. The pass over the policies, in parallel, reads what each says about each agent and
@@ -32,7 +32,7 @@ use crate::usage::{UsageFigures, UsageReading, UsageSums};
 /// readings.
 const POLICIES_AT_ONCE: usize = 4_096;
 
-/// What a set holds, independent of any list of URLs.
+/// The content of a set, independent of any list of URLs.
 ///
 /// A file counts once per host that serves it, even if it applies to both http and https. A host
 /// whose files for http and https differ counts once for each file.
@@ -49,7 +49,7 @@ pub struct Survey {
     pub usage: UsageFigures,
     /// The robots that files name.
     pub robots: RobotFigures,
-    /// What each agent may fetch. Empty if no agent was named.
+    /// The access of each agent. Empty if no agent was named.
     #[serde(rename = "per_agent", skip_serializing_if = "Vec::is_empty")]
     pub reach: Vec<AgentFigures>,
 }
@@ -216,9 +216,9 @@ impl PolicyRules {
     }
 }
 
-/// What a policy says about each agent and robot.
+/// The content of a policy for each agent and crawler.
 struct Reading {
-    /// What it says to each agent.
+    /// Its answer to each agent.
     facts: PolicyReading,
     /// The robots that the file names, by number.
     robots: Vec<(u32, KnownReach)>,

@@ -37,7 +37,7 @@ impl UsageCount {
     }
 }
 
-/// What files state about the use of pages.
+/// Statements of files about the use of pages.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct UsageFigures {
     /// Usage records of any kind.
@@ -64,7 +64,7 @@ pub struct LicenseFigures {
     pub count: UsageCount,
 }
 
-/// What usage records are counted by.
+/// The key by which usage records are counted.
 #[derive(Clone, PartialEq, Eq, Hash)]
 enum Counted {
     All,

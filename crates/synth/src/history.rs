@@ -23,7 +23,7 @@ pub(super) struct Capture {
     pub(super) version: Version,
 }
 
-/// What has happened to the file of a host since its first version.
+/// The changes to the file of a host since its first version.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Version {
     /// The number of new layouts.

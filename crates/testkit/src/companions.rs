@@ -1,4 +1,4 @@
-//! What a set of these tests has beside the files in question, at origins of its own: a file with more
+//! The other files in a set of these tests, at origins of their own: a file with more
 //! rule sets than are stored, origins without a file, and a file whose rules are damaged.
 //!
 //! A session keeps memory from one block to the next. [`agree`](crate::agree) asks about companions

@@ -1,4 +1,4 @@
-//! What tests share. This crate is for development and is not published.
+//! Code that tests share. This crate is for development and is not published.
 //!
 //! - [`Random`]: seeded random numbers.
 //! - [`words`] and [`scattered`]: all words over an alphabet, and all numbers in a shuffled order.

@@ -83,7 +83,7 @@ struct SuiteCheck {
     delay: Option<String>,
 }
 
-/// What a crawler may fetch after an answer to its request for robots.txt.
+/// How much a crawler may fetch after an answer to its request for robots.txt.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct SuiteAnswer {

@@ -12,7 +12,7 @@
 //! Hosts are read once, in order, and every section but the table of hosts is a stream. That of rule
 //! sets, the largest, is passed on while hosts are read, so it is the first section of a file; the others
 //! grow in [`Spool`]s and are copied to the set in the end. Nothing is numbered again. While policies are
-//! added, the next ones are planned, hosts before them are added and hosts behind them settled.
+//! added, the next ones are planned, hosts before them are added and hosts after them settled.
 //!
 //! Cost: each distinct file is planned once, and the rules of a group once in a while. Memory: some
 //! 30 bytes for each distinct file, rule set, order and response in a history, 40 for each name, 13 for each
@@ -168,7 +168,7 @@ fn add_policies(
     Ok(extracts.iter().map(|extract| extract.len() as u64).sum())
 }
 
-/// What a set consists of. The sections grow while hosts are read.
+/// The sections of a set, which grow while hosts are read.
 pub(super) struct Compiled<'c> {
     standings: &'c Standings,
     config: &'c CompileConfig,
@@ -237,8 +237,8 @@ impl<'c> Compiled<'c> {
         Ok(compiled)
     }
 
-    /// Adds policies behind those before them. Meanwhile writes the rule sets that were new before, and adds
-    /// hosts, whose policies were added before, behind those before them.
+    /// Adds policies after those before them. Meanwhile writes the rule sets that were new before, and adds
+    /// hosts, whose policies were added before, after those before them.
     fn add(
         &mut self,
         contents: Vec<Content>,

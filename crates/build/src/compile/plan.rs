@@ -59,7 +59,7 @@ pub struct PlannedGroup {
 #[derive(Debug)]
 pub struct CompiledRules {
     pub compiled: RuleSetBuf,
-    /// What stands for `compiled`; found here because every thread plans.
+    /// The fingerprint of `compiled`; computed here because every thread plans.
     pub fingerprint: Fingerprint,
     pub order: PackedOrder,
     /// The records whose text is that of their pattern, counted from the first rule, and their forms.
@@ -70,7 +70,7 @@ pub struct CompiledRules {
 /// the rules of another.
 pub type KnownRules = Recent<RulesKey, Arc<CompiledRules>>;
 
-/// What the compiled rules of a group follow from: its records from the text of the first one to the end, the
+/// The source of the compiled rules of a group: its records from the text of the first one to the end, the
 /// verdict of that one and the lengths of its text and of its value, and whether the patterns are compared with
 /// others.
 pub type RulesKey = (Fingerprint, Verdict, [usize; 2], bool);

@@ -38,7 +38,7 @@ impl PolicySections {
         }
     }
 
-    /// Adds a policy behind those before it.
+    /// Adds a policy after those before it.
     pub fn add(&mut self, plan: PolicyPlan<'_>) -> Result<(), CompileError> {
         let rest = end(&self.words)?;
         let mut words = Vec::new();
@@ -154,7 +154,7 @@ impl PolicySections {
     }
 }
 
-/// Returns the number of each entry: that of its one rule group, or of its list behind them.
+/// Returns the number of each entry: that of its one rule group, or of its list after them.
 fn entry_numbers(entries: &[Vec<u32>], rule_groups: usize) -> Vec<u32> {
     let mut several = rule_groups as u32..;
     let number = |entry: &Vec<u32>| match **entry {

@@ -14,14 +14,14 @@ use rayon::{Scope, Yield};
 use super::known::Keyed;
 use crate::limits::CAPTURES_READ_AT_ONCE;
 
-/// What was read of a source, and the source.
+/// The items that were read from a source, and the source.
 type Read<S> = (Vec<<S as Iterator>::Item>, S);
 
 /// A source that is read ahead.
 pub(super) struct Ahead<'a, 's, S: Iterator> {
     scope: &'a Scope<'s>,
     waiting: std::vec::IntoIter<S::Item>,
-    /// What is read now; none after the end.
+    /// The items that are being read; `None` after the end.
     next: Option<Receiver<Read<S>>>,
 }
 

@@ -50,7 +50,7 @@ pub(super) struct Newest {
     bytes: usize,
     runs: Vec<Captured>,
     pub(super) taken: u64,
-    /// Those that no longer count, and have no date.
+    /// The captures that no longer count, and have no date.
     undated: u64,
 }
 
@@ -183,7 +183,7 @@ pub struct Captured {
     pub(super) undated: u64,
     /// Files that count although the input has a different one of the same second.
     pub(super) same_second: u64,
-    /// What was left out when the captures were sorted.
+    /// The captures that were left out when they were sorted.
     pub(super) rows: RowsOfInputs,
     /// Whether some resource is that of an origin.
     pub(super) has_origin: bool,
@@ -417,7 +417,7 @@ pub(super) struct CapturedReader<'c> {
     captured: &'c Captured,
     /// The number of blocks that were read.
     block: usize,
-    /// What was read of the last block and not returned.
+    /// The captures of the last block that were not returned yet.
     waiting: std::vec::IntoIter<Keyed>,
 }
 

@@ -100,7 +100,7 @@ pub(super) struct Known<B, L = B> {
     /// Where it is in its input: the piece in the upper half, the index in the piece in the lower.
     pub(super) position: u64,
     pub(super) held: Held<B, L>,
-    /// What names the file of the capture in the archives of the run; nothing in a log.
+    /// The names of the capture's file in the archives of the run; empty in a log.
     pub(super) payload: PayloadNames,
     pub(super) rivals: Rivals,
 }

@@ -30,7 +30,7 @@ pub(super) enum Form {
     Log,
 }
 
-/// What a reference is to.
+/// The target of a reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
     Location,
@@ -43,7 +43,7 @@ const AS_HTTP: u32 = 1;
 /// The first number that counts captures, less one.
 const COUNTED: u32 = 1;
 
-/// What a capture has, in the bits of its first byte. The lowest three say what it refers to.
+/// The parts of a capture, in the bits of its first byte. The lowest three say what it refers to.
 const KIND_BITS: u8 = 7;
 const HAS_DATE: u8 = 1 << 3;
 const SERVES: u8 = 1 << 4;
@@ -51,13 +51,13 @@ const WAS_REDIRECTED: u8 = 1 << 5;
 const HAS_NOTES: u8 = 1 << 6;
 const HAS_BYTES: u8 = 1 << 7;
 
-/// What a capture refers to.
+/// The values of the lowest three bits.
 const NOTHING: u8 = 0;
 const LOCATION: u8 = 2;
 const FILE: u8 = 3;
 const FILE_WITH_RULES: u8 = 4;
 const REPEATED: u8 = 5;
-/// What is added for a file of [`USUAL_STATUS`], which is left out.
+/// The number that is added for a file of [`USUAL_STATUS`], which is left out.
 const IS_USUAL: u8 = 3;
 const USUAL_STATUS: u16 = 200;
 
@@ -328,7 +328,7 @@ fn take_payload<B, L>(rest: &mut &[u8], held: &Held<B, L>) -> Option<PayloadName
     }
 }
 
-/// What a file has in a run, in the bits below the number of lines whose place it takes.
+/// The parts of a file in a run, in the bits below the number of lines whose place it takes.
 const DIFFER: u64 = 1;
 const ARE_ROWS: u64 = 2;
 const IS_LINE: u64 = 4;

@@ -173,7 +173,7 @@ pub struct Ingested {
     /// history was kept. A capture of both http and https counts for each. Those of a set are the ones
     /// that it stores.
     pub superseded: u64,
-    /// Those of them without a date, for which the order of the inputs, or the date of another capture,
+    /// The captures among them without a date, for which the order of the inputs, or the date of another capture,
     /// is all that says so.
     pub superseded_undated: u64,
     /// The number of files that count although their input has a different one of the same resource and second.
@@ -190,7 +190,7 @@ pub enum IngestError {
     /// Something could not be read, no input has a capture, or strictness makes what was found an error.
     #[error("{problem}")]
     Refused {
-        /// What was found, and what to do.
+        /// The fault, and what to do.
         problem: String,
         /// A report on each input.
         inputs: Vec<InputReport>,

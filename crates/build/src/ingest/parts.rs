@@ -43,7 +43,7 @@ use crate::provenance::{InputReport, Provenance, SettleConfig};
 /// count as memory of the process too, and some times as many are mapped around those that are read.
 const MAPPED_BYTES_MAX: usize = 32 * 1024 * 1024;
 
-/// What reading a text touches besides it: the page where it begins, and that of its policy.
+/// The pages besides a text that reading it touches: the page where it begins, and that of its policy.
 const PAGES_OF_TEXT: usize = 2 * 4_096;
 
 /// The captures of archives and of sets, joined.

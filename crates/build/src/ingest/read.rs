@@ -109,7 +109,7 @@ struct Reading<'r> {
 /// A capture, and where it is filed.
 type Filed = (Places, Known<BlobID>);
 
-/// What was read so far.
+/// The captures that were read so far.
 struct Ingesting {
     newest: Newest,
     reports: Vec<OpenReport>,
@@ -265,7 +265,7 @@ struct Digest<'r> {
     next: u64,
     is_of_table: bool,
     captures: Vec<Filed>,
-    /// What the piece adds to the report on its input.
+    /// The part of the report on its input that the piece adds.
     read: OpenReport,
     /// The first error of a temporary file.
     failure: Option<WriteError>,

@@ -18,7 +18,7 @@ use super::known::Known;
 use super::place::{self, Slot};
 use super::read::OpenReport;
 
-/// What an input has of a resource beside a file, in its second. Nothing in a log.
+/// The other files that an input has of a resource, in its second. Empty in a log.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Rivals {
     /// Whether two files differ.

@@ -21,7 +21,7 @@ pub(super) struct Track<'k> {
     counting: Vec<Counting>,
 }
 
-/// What counts directly after a capture: positions of captures.
+/// The captures in force directly after a capture, as positions.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Counting {
     /// The newest file; `None` since a revisit of another file.

@@ -13,7 +13,7 @@ use super::*;
 use crate::compile::to_vec;
 use crate::ingest::{IngestConfig, Merger};
 
-/// What a set is asked.
+/// The questions to a set.
 struct Questions<'q> {
     names: &'q [&'q str],
     urls: Vec<String>,

@@ -200,7 +200,7 @@ fn a_faulty_writer_is_found_out() {
             parts.section(SectionKind::RULE_SETS).extend([0; 64]);
         }),
         ("its records are not what a file has", |parts| {
-            // A rule has the string behind those of the list.
+            // A rule has the string after those of the list.
             change_first(parts, DISALLOW, |_| DISALLOW);
         }),
         ("section 'rule sets'", |parts| {
@@ -213,7 +213,7 @@ fn a_faulty_writer_is_found_out() {
             });
         }),
         ("section 'documents'", |parts| {
-            // A kind behind the last record.
+            // A kind after the last record.
             let [records, runs] = [record::RECORDS, record::RUNS]
                 .map(|word| parts.word(SectionKind::DOCUMENTS, word));
             let kinds = record::strings_at(records as usize, runs) - 1;
@@ -263,7 +263,7 @@ fn a_faulty_writer_is_found_out() {
         ("compiled to", |parts| parts.section(SectionKind::LOG).clear()),
         ("it makes no sense", |parts| parts.section(SectionKind::LOG).push(0)),
         ("a key is neither that of an origin", |parts| {
-            // Behind its two lengths.
+            // After its two lengths.
             parts.section(SectionKind::LOG)[2].make_ascii_uppercase();
         }),
         ("section 'others'", |parts| parts.section(SectionKind::OTHERS).push(0)),

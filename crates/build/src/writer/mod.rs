@@ -24,7 +24,7 @@ use portcullis_set::limits::{SET_BLOCK_BYTES, SET_SECTIONS_MAX};
 
 use crate::compile::CompileError;
 
-/// What the sections of a set are written to, one after another.
+/// The destination of the sections of a set, which are written one after another.
 pub trait SectionSink: Send {
     /// Begins a section, which ends the previous one.
     fn begin(&mut self, kind: SectionKind) -> Result<(), CompileError>;
@@ -115,7 +115,7 @@ pub struct Written<F> {
     pub content_hash: ContentHash,
     /// The size of the file, in bytes.
     pub file_bytes: u64,
-    /// What it was written to. A file is not visible before it is published.
+    /// The destination that it was written to. A file is not visible before it is published.
     pub file: F,
 }
 
@@ -135,7 +135,7 @@ pub struct SetFileWriter<F> {
     blocks: u64,
     /// The stored form of the checksum of each block of data.
     checksums: Vec<u8>,
-    /// What the checksums take of the memory.
+    /// The memory of the checksums.
     table: Table,
     sections: Vec<Section>,
     hasher: ContentHasher,

@@ -1,4 +1,4 @@
-//! What the footer of a Parquet file has that the parquet crate does not read: whether columns are
+//! The parts of the footer of a Parquet file that the parquet crate does not read: whether columns are
 //! encrypted, and an empty list of row groups without a type.
 //!
 //! The footer is a structure in Thrift's compact protocol. Its fields are passed over, and nothing is

@@ -35,7 +35,7 @@ pub const NO_HEADERS: &str = "its pages have no headers; is the column encrypted
 const VIEW_BYTES: u64 = 16;
 
 /// Reads the header at the start of a range of `file`, the pages of a column that are left, and moves the
-/// start behind its page. `None` for a page that is not read. The error says what is wrong.
+/// start after its page. `None` for a page that is not read. The error says what is wrong.
 pub fn next_header(file: &StoredFile, left: &mut Range<u64>) -> Result<Option<PageHeader>, String> {
     let read = file.get_read(left.start).map_err(|error| text_of(&error))?;
     let mut thrift = Thrift(read.take(left.end - left.start));

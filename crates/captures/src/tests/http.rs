@@ -315,7 +315,7 @@ fn members_of_gzip_are_bounded() {
     }
 }
 
-/// What small bodies decode to is bounded for all of a batch, and a usual body has a share of its own.
+/// The decoded size of small bodies is bounded for all of a batch, and a usual body has a share of its own.
 #[test]
 fn the_bodies_of_a_batch_share_a_budget() {
     let config = ReadConfig { robots_bytes_max: Some(500_000) };

@@ -245,7 +245,7 @@ fn members(records: &[&[u8]]) -> Vec<u8> {
     records.iter().flat_map(|record| gzip(record)).collect()
 }
 
-/// Checks that nothing is read behind the first record.
+/// Checks that nothing is read after the first record.
 #[track_caller]
 fn check_end(file: &[u8]) {
     let (keeper, error) = read_to_error(reader(file));

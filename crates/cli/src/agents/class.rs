@@ -1,6 +1,6 @@
 //! Why crawlers fetch pages: the classes of the lists.
 
-/// What a crawler fetches for.
+/// The purpose that a crawler fetches for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
     Training,

@@ -38,7 +38,7 @@ pub struct Page {
     pub grade: Grade,
 }
 
-/// What a crawler does with Crawl-delay.
+/// How a crawler treats Crawl-delay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DelayUse {
     Kept,
@@ -104,7 +104,7 @@ pub struct Documented {
     /// The page that says that robots.txt may not bind it.
     pub not_bound: Option<&'static Page>,
     pub delay: Option<(DelayUse, &'static Page)>,
-    /// What an answer to GET /robots.txt means that is no file.
+    /// The meaning of an answer to GET /robots.txt that is no file.
     pub answers: Option<(WithoutFile, &'static Page)>,
     pub dialect: Option<(OtherDialect, &'static Page)>,
 }

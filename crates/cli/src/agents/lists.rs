@@ -21,7 +21,7 @@ const DISTANCE_MAX: usize = 3;
 /// The names of a list.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Names {
-    /// Those of ai.robots.txt, of this class or of any.
+    /// The crawlers of ai.robots.txt, of this class or of any.
     Ai(Option<Class>),
     Engines,
     Documented,

@@ -26,7 +26,7 @@ const SHOWN_MAX: usize = 10;
 /// The length of the shortest name for which a suggestion is made.
 const SUGGESTED_BYTES_MIN: usize = 4;
 
-/// What the agent of each record is called in accounts.
+/// The name of the agent of each record in accounts.
 const AGENT_OF_RECORD: &str = "the agent of each record";
 
 /// The names that have no effect, and the sources of all names.
@@ -84,18 +84,17 @@ impl AgentNotes {
         Ok(AgentNotes { run, notes, without_default })
     }
 
-    /// Shows the notes, and the names that seem to be misspelt, unless the summary has them as JSON.
+    /// Shows the notes, and the names that no group has if they seem to be misspelt or have no rules at all: that
+    /// no group names a crawler is usual. A JSON summary has all of them instead.
     pub fn show(&self, form: SummaryForm) {
-        if !matches!(form, SummaryForm::Json | SummaryForm::Quiet) {
-            self.show_misspelt();
+        if matches!(form, SummaryForm::Json | SummaryForm::Quiet) {
+            return;
         }
-    }
-
-    /// Shows the notes, and the names that seem to be misspelt: that no group names a crawler is usual.
-    pub fn show_misspelt(&self) {
         self.notes.iter().for_each(|note| say(format_args!("note: {note}")));
-        let agents = self.run.unnamed_agents.iter().filter(|agent| agent.suggestion.is_some());
-        let (without, others) = agents.partition(|it| self.without_default.contains(&it.agent));
+        let has_no_default = |it: &&UnnamedAgent| self.without_default.contains(&it.agent);
+        let (without, others): (Vec<_>, Vec<_>) =
+            self.run.unnamed_agents.iter().partition(has_no_default);
+        let others = others.into_iter().filter(|agent| agent.suggestion.is_some()).collect();
         show_unnamed(others, "the groups for * apply to");
         show_unnamed(without, "no rules apply to");
     }

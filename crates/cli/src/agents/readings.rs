@@ -1,4 +1,4 @@
-//! What is known of every crawler, as rows: `--agent-lists --format jsonl`, and the table of the guide.
+//! The facts about every crawler, as rows: `--agent-lists --format jsonl`, and the table of the guide.
 
 use std::collections::HashSet;
 use std::io::{self, Write};

@@ -177,7 +177,7 @@ pub struct FilterArgs {
     pub fail: bool,
 }
 
-/// What `classify` and `filter` have in common: a run over the records of lists.
+/// Flags of both `classify` and `filter`: a run over the records of lists.
 #[derive(Args)]
 #[command(mut_arg("agents", |agents| agents.required_unless_present_any(["user_agents", AGENT_OF_RECORD])))]
 pub struct RecordsArgs {

@@ -75,7 +75,7 @@ pub struct RequiredArgs {
     pub questions: QuestionArgs,
 }
 
-/// What is asked besides access.
+/// Questions besides access.
 #[derive(Args, Default)]
 #[command(next_help_heading = "Questions")]
 pub struct UsageArgs {
@@ -394,7 +394,7 @@ pub struct OutputArgs {
 pub struct CompileMemoryArgs {
     /// Memory to use [default: a quarter of this machine's]
     ///
-    /// What does not fit is written to temporary files beside the output, or for `inspect --verify` in
+    /// Data that does not fit is written to temporary files next to the output, or for `inspect --verify` in
     /// the folder for temporary files; they have no names, and nothing of them stays. The result is the
     /// same for any SIZE. The tables of distinct files and rules must fit in half of it. SIZE is a
     /// number of bytes with a suffix K, KiB, M, MiB, G or GiB; less than 64MiB counts as that. With

@@ -65,7 +65,7 @@ impl Head {
         self.entries.get() >> SEED_SHIFT
     }
 
-    /// Returns the filter of prefixes and literals, and the words behind it.
+    /// Returns the filter of prefixes and literals, and the words after it.
     #[inline]
     pub(crate) fn filter<'l>(&self, lines: &'l [Line]) -> Option<(&'l [U64], &'l [U64])> {
         let start = self.first_lines.get() as usize + usize::from(self.literal_levels != 0);
@@ -74,7 +74,7 @@ impl Head {
     }
 }
 
-/// What step 1 leaves open about a path, a bit for each question.
+/// The parts of a path that step 1 leaves open, a bit for each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Open(pub(crate) u8);
 

@@ -2,11 +2,11 @@
 //!
 //! 98 % of URLs on popular sites match no rule or only `/`. A prefilter tests what every other
 //! pattern requires, for all patterns at once: a *prefix* of the path, or a *required literal*
-//! behind a star. Each stage is more expensive and runs only if the one before found something:
+//! after a star. Each stage is more expensive and runs only if the one before found something:
 //!
 //! 1. [`first_probe`] looks up the first three bytes of the path in a Bloom filter.
 //! 2. [`candidates`](crate::candidates) looks up at most sixteen bytes in a [Bloom filter](bloom): those
-//!    behind the first `/`, and those at each position where a [byte triple](teddy) of a literal
+//!    after the first `/`, and those at each position where a [byte triple](teddy) of a literal
 //!    occurs, found as by Hyperscan's Teddy.
 //! 3. Those that may be in it are looked up in an [index] of the patterns, which are matched one by one.
 //!
@@ -22,7 +22,7 @@
 //! | the rest | the Bloom filter of prefixes and literals; the index |
 //!
 //! [`strategy`](crate::strategy) orders the stages. Memory: twelve bytes per pattern, at least one line.
-//! What a prefilter requires is a heuristic and no part of the format: any choice that rejects no
+//! The choice of required strings is a heuristic and no part of the format: any choice that rejects no
 //! matching path gives the same answers.
 
 pub(crate) mod bloom;
@@ -52,7 +52,7 @@ pub(crate) struct Filter<'l> {
 }
 
 impl<'l> Filter<'l> {
-    /// Returns the prefilter at the start of `lines`, and the words behind it; `None` if it is longer
+    /// Returns the prefilter at the start of `lines`, and the words after it; `None` if it is longer
     /// than they are.
     #[inline]
     pub(crate) fn of(lines: &'l [Line]) -> Option<(Filter<'l>, &'l [U32])> {

@@ -1,4 +1,4 @@
-//! What patterns require of a path: a prefix, or a literal behind a star.
+//! The string that a pattern requires of a path: a prefix, or a literal after a star.
 //!
 //! The choice never changes an answer, only how many paths have to be examined further.
 
@@ -72,7 +72,7 @@ fn crowded_prefixes(patterns: &PatternList) -> Vec<(u8, u64)> {
     shared.filter(|equal| equal.len() > SHARED_PREFIX_MAX).map(|equal| equal[0]).collect()
 }
 
-/// A literal behind a star, or a suffix of one.
+/// A literal after a star, or a suffix of one.
 #[derive(Clone, Copy)]
 struct Literal<'l> {
     bytes: &'l [u8],
@@ -121,7 +121,7 @@ impl<'l> Literal<'l> {
     }
 }
 
-/// Returns a literal behind a star, or a suffix of one, of low cost; `None` if there is no star.
+/// Returns a literal after a star, or a suffix of one, of low cost; `None` if there is no star.
 fn rarest<'l>(pattern: &Pattern<'l>) -> Option<Literal<'l>> {
     let mut best: Option<Literal<'l>> = None;
     let mut left = SUFFIXES_MAX;

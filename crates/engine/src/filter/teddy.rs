@@ -1,6 +1,6 @@
 //! Finds positions where one of many byte triples may occur, as Hyperscan's Teddy finds literals.
 //!
-//! A literal behind a star may occur anywhere, so every position of a path is tested, 32 at once. The
+//! A literal after a star may occur anywhere, so every position of a path is tested, 32 at once. The
 //! *triple* of a literal is its first three bytes. Triples are divided into eight *buckets*. The lower
 //! nibbles of a byte and of the two after it each select a mask of buckets, and so do the [classes](class)
 //! of the first two: a bucket that is in all four masks has a triple that may occur there.

@@ -23,7 +23,7 @@ fn too_many_candidates_are_no_answer() {
     assert_eq!(found, few.get(5).map(|(outcome, _)| outcome));
 }
 
-/// Patterns that share a prefix and differ behind a star are told apart by what is behind it, with short
+/// Patterns that share a prefix and differ after a star are told apart by what is after it, with short
 /// literals at the end of a path too.
 #[test]
 fn patterns_that_share_a_prefix_are_few_candidates() {

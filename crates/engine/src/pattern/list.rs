@@ -137,7 +137,7 @@ pub(crate) fn read_pattern(units: &[U16], at: usize) -> Option<(Pattern<'_>, usi
     Some((Pattern { bytes, has_stars, is_anchored }, start + count))
 }
 
-/// Returns where the pattern behind the one at `at` begins; `None` if that is out of bounds.
+/// Returns where the pattern after the one at `at` begins; `None` if that is out of bounds.
 #[inline]
 pub(crate) fn end_of(units: &[U16], at: usize) -> Option<usize> {
     let shape = units.get(at)?.get();

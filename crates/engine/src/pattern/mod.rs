@@ -2,7 +2,7 @@
 //!
 //! A [`Pattern`] borrows its bytes: literals, with a `*` for each wildcard between them, and whether
 //! the last one ends the path. Matching it never backtracks: each literal is taken at its first
-//! occurrence behind the one before, which leaves the most room for the rest.
+//! occurrence after the one before, which leaves the most room for the rest.
 //!
 //! A [`PatternList`] owns patterns in the form of a rule set. Their order is the caller's; a rule set
 //! reads it as precedence. Nothing can fail: any text is a pattern.
@@ -126,7 +126,7 @@ impl<'p> Pattern<'p> {
 
 /// The literals of a pattern.
 struct Literals<'p> {
-    /// The bytes behind the last literal and its star.
+    /// The bytes after the last literal and its star.
     rest: Option<&'p [u8]>,
     has_stars: bool,
     /// The stars that are left among the first 64 bytes, shifted by those that were read.

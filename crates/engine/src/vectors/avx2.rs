@@ -125,11 +125,11 @@ fn short_vector(text: &[u8]) -> __m256i {
         places
     };
     let shift = SHIFTED[(WIDTH - text.len()).min(CHUNK_BYTES)..].first_chunk();
-    let shift = shift.expect("a chunk is behind each place of the first");
+    let shift = shift.expect("a chunk is after each place of the first");
     _mm256_set_m128i(_mm_shuffle_epi8(vector(high), vector(shift)), vector(low))
 }
 
-/// Returns a mask of the positions of a vector that match a bucket. Zeros are behind its last byte.
+/// Returns a mask of the positions of a vector that match a bucket. Zeros are after its last byte.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn positions_of(rows: [__m256i; 4], bytes: __m256i) -> u32 {

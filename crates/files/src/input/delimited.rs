@@ -23,7 +23,7 @@ impl Separator {
     /// That of TSV.
     pub const TSV: Separator = Separator { delimiter: b'\t', has_quotes: false };
 
-    /// Those of CSV, the usual one first.
+    /// The separators of CSV, the usual one first.
     pub const CSV: [Separator; 4] =
         [Separator::csv(b','), Separator::csv(b';'), Separator::csv(b'\t'), Separator::csv(b'|')];
 
@@ -55,7 +55,7 @@ pub enum QuoteProblem {
 pub struct Field<'c> {
     raw: &'c [u8],
     has_quotes: bool,
-    /// What is wrong with its quotes.
+    /// The fault of its quotes.
     pub problem: Option<QuoteProblem>,
 }
 

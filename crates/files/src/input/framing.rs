@@ -69,7 +69,7 @@ impl Framing {
     }
 
     /// Returns the position of the first quote in `bytes` that RFC 4180 does not allow there: within a
-    /// field that does not begin with one, or with text behind it that closes a field. In a table whose
+    /// field that does not begin with one, or with text after it that closes a field. In a table whose
     /// quotes are escaped in another way, the text of a field could pass for rows from there on.
     pub fn stray_quote(self, bytes: &[u8]) -> Option<usize> {
         let Framing::Quoted { delimiter } = self else { return None };

@@ -46,7 +46,7 @@ impl Mapping {
         // SAFETY: the map is read-only and private to this type, which returns shared slices no
         // longer than it lives. The caller promises the rest.
         let bytes = unsafe { Mmap::map(&file) }.ok()?;
-        // Behind the mapping: a log that grows in between is longer than its mapping from now on.
+        // After the mapping: a log that grows in between is longer than its mapping from now on.
         let modified = file.metadata().ok()?.modified().ok();
         // The system may read pages ahead and drop them early. Failures change nothing.
         #[cfg(unix)]

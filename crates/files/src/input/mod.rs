@@ -101,7 +101,7 @@ pub enum InputError {
     Changed {
         /// The file.
         name: String,
-        /// What happened to it: it became shorter, or was written to and is as long as before.
+        /// The change: it became shorter, or was written to and is as long as before.
         change: &'static str,
     },
     /// A record is longer than the limit.
@@ -123,7 +123,7 @@ pub enum InputError {
     List {
         /// The input.
         name: String,
-        /// What is wrong, and the fix.
+        /// The fault, and the fix.
         problem: String,
     },
     /// A damaged table whose fields may have passed for rows before the damage.

@@ -174,7 +174,7 @@ impl TextChunks {
     ///
     /// # Errors
     ///
-    /// Those of `find`, and those of the input if it ends before anything is found.
+    /// The errors of `find`, and the error of the input if it ends before anything is found.
     pub fn find_first<T>(
         &mut self,
         find: impl Fn(&str, &[u8], bool) -> Result<Option<T>, InputError>,

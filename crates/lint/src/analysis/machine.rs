@@ -47,7 +47,7 @@ const STATE_WORK: u64 = 8;
 /// Bytes of patterns that are made into a machine for the cost of one position.
 const BUILT_BYTES: u64 = 4;
 
-/// What a pattern decides.
+/// The verdict of a pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Owner {
     /// Whether it allows.
@@ -91,7 +91,7 @@ struct Patterns {
     stand_ins: [[u32; 2]; 2],
 }
 
-/// What is known about a state.
+/// The facts about a state.
 #[derive(Debug)]
 struct Node {
     allows_at_end: bool,

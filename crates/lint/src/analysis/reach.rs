@@ -104,14 +104,14 @@ pub fn machine(rules: RuleSet<'_>, allows_robots_txt: bool) -> Machine {
     Machine::new(ruled(rules, allows_robots_txt).into_iter().map(owned))
 }
 
-/// Returns the patterns of a rule set, behind one for `/robots.txt`.
+/// Returns the patterns of a rule set, after one for `/robots.txt`.
 fn ruled(rules: RuleSet<'_>, allows_robots_txt: bool) -> Ruled<'_> {
     let own = rules.iter().map(|(outcome, pattern)| (pattern, outcome.allows()));
     std::iter::once((robots_txt_pattern(), allows_robots_txt)).chain(own).collect()
 }
 
 words! {
-    /// What the first of two agents may fetch, beside the second.
+    /// How much the first of two agents may fetch, compared with the second.
     pub enum Relation {
         /// The same paths.
         Same => "same",

@@ -1,6 +1,6 @@
 //! Access over time: how long an answer to GET /robots.txt lasts, and the rules for outages.
 //!
-//! What one answer means is [`AccessRules::resolve`](portcullis_dialect::AccessRules::resolve).
+//! [`AccessRules::resolve`](portcullis_dialect::AccessRules::resolve) gives the meaning of one answer.
 //! [`expiry`] returns how long a copy stays fresh (RFC 9309, section 2.4), and [`serving`] what
 //! applies while no file can be fetched (section 2.3.1.4). Both are pure functions of their arguments
 //! and the dialect: no function here reads a clock, a network or a disk.

@@ -74,7 +74,7 @@ pub enum AgentError {
     Token {
         /// The token, or all of them if one is empty.
         agent: String,
-        /// What is wrong, and what to give instead.
+        /// The fault, and the value to give instead.
         problem: String,
     },
     /// The User-Agent header is empty, is too long, names no product or has a control character.
@@ -82,7 +82,7 @@ pub enum AgentError {
     Header {
         /// The header, or the first characters of one that is too long.
         header: String,
-        /// What is wrong, and what to give instead.
+        /// The fault, and the value to give instead.
         problem: String,
     },
 }
@@ -177,7 +177,7 @@ impl Crawler {
         Ok(Crawler { name: name.to_owned(), tokens, reads_default: true, reading })
     }
 
-    /// Returns the crawler with the tokens of `documented` behind its own, with its reading, and with default
+    /// Returns the crawler with the tokens of `documented` after its own, with its reading, and with default
     /// groups only if both read them.
     #[must_use]
     pub fn read_as(mut self, documented: &Crawler) -> Crawler {

@@ -71,7 +71,7 @@ impl RecordGroups {
     }
 }
 
-/// What the Crawl-delay lines that hold for an agent say together.
+/// The delay that all Crawl-delay lines for an agent state together.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct CrawlDelay {
     /// The greatest number of seconds, finite and not negative. `None` if no line has a number.

@@ -163,7 +163,7 @@ impl Loss {
     }
 }
 
-/// What is explained: a file, which was parsed from a text, for an agent.
+/// An explanation in progress: a file, the text that it was parsed from, and an agent.
 struct Explainer<'f, 't> {
     text: &'f [u8],
     dialect: &'f Dialect,

@@ -7,13 +7,13 @@
 /// How a crawler reads robots.txt where it differs from the dialect.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Reading {
-    /// What applies where there is no file.
+    /// The access where there is no file.
     pub without_file: WithoutFile,
     /// Whether the crawler ignores Crawl-delay.
     pub ignores_delay: bool,
 }
 
-/// What applies to a crawler where the answer to GET /robots.txt is not a file.
+/// The access of a crawler where the answer to GET /robots.txt is not a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum WithoutFile {
     /// The outcome that the dialect has for the answer.

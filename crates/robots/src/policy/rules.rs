@@ -232,7 +232,7 @@ fn bytes_of(text: &[u8]) -> u64 {
 fn head(text: &[u8], bytes: usize, wildcards: bool) -> (u64, u64) {
     let head = first_bytes(text) as u64;
     let each = |byte: u8| u64::from_ne_bytes([byte; 8]);
-    // The highest bit of each byte that is `byte`, and of some behind the first of them.
+    // The highest bit of each byte that is `byte`, and of some after the first of them.
     let places = |byte| {
         let differs = head ^ each(byte);
         differs.wrapping_sub(each(1)) & !differs & each(0x80)
@@ -267,7 +267,7 @@ pub(crate) struct AskedRules {
 #[derive(Debug)]
 struct CompiledRules {
     rules: SharedRuleSet,
-    /// What each pattern was made from.
+    /// The source of each pattern.
     entries: Vec<RuleText>,
 }
 

@@ -130,7 +130,7 @@ pub struct Records<'t> {
 }
 
 impl<'t> Records<'t> {
-    /// Returns the position of the next line. That of the first is behind the byte order mark.
+    /// Returns the position of the next line. That of the first is after the byte order mark.
     pub fn position(&self) -> usize {
         self.position
     }

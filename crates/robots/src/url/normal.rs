@@ -70,7 +70,7 @@ fn push_normalised(value: &[u8], rules: &PathRules, text: &mut Vec<u8>) {
     text.extend_from_slice(anchor.as_bytes());
 }
 
-/// Returns whether all of `texts`, one behind the other, are in normal form. False negatives are
+/// Returns whether all of `texts`, one after the other, are in normal form. False negatives are
 /// possible. The last byte of so many of them is `$`.
 pub(crate) fn are_plain(texts: &[u8], anchors: usize, rules: &PathRules) -> bool {
     rules.wildcards

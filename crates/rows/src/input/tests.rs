@@ -396,7 +396,7 @@ fn a_file_that_shrinks_is_an_error() {
     assert!(chunks.next().is_none());
 }
 
-/// What is decided would be of one version, and what is written of another.
+/// Decisions would be of one version, and written records of another.
 #[test]
 fn a_mapped_file_that_is_rewritten_is_an_error() {
     let folder = TempDir::new().unwrap();
@@ -409,7 +409,7 @@ fn a_mapped_file_that_is_rewritten_is_an_error() {
     let at = |seconds| std::time::UNIX_EPOCH + std::time::Duration::from_secs(seconds);
     writer.set_modified(at(1)).unwrap();
     assert!(matches!(first.check(), Err(InputError::Changed { change: "was written to", .. })));
-    // Appending writes behind what is read.
+    // Appending writes after what is read.
     (&writer).write_all(b"more\n").unwrap();
     assert!(first.check().is_ok());
 }

@@ -1,4 +1,4 @@
-//! What to do about inputs that are not read as they are, and lines that hold more than a URL.
+//! Advice about inputs that are not read as they are, and lines that hold more than a URL.
 //!
 //! Each text names a command or a flag that leads to a list that is read.
 
@@ -60,7 +60,7 @@ pub(super) fn cr_alone(name: &str) -> String {
 pub fn open_quote(name: &str) -> String {
     let command = piped(name, "tr -d '\"'", "-unquoted", None);
     format!(
-        "a quoted field is not closed, so every row behind it is part of it; close it, or remove all \
+        "a quoted field is not closed, so every row after it is part of it; close it, or remove all \
          quotes if they mean nothing: {command}"
     )
 }
@@ -236,7 +236,7 @@ fn object_behind_words(name: &str, line: &str) -> Option<String> {
         }
         None => piped(name, &format!("jq -cR '{OBJECT}'"), "", Some("jsonl")),
     };
-    Some(format!("it looks like JSON behind other words; take it out: {command}"))
+    Some(format!("it looks like JSON after other words; take it out: {command}"))
 }
 
 /// Returns the problem of lines of names and values: `host="a.example" path=/x`. `None` if `line`, the first of
@@ -543,12 +543,12 @@ pub fn holds_more(line: &[u8]) -> bool {
     has_scheme(word) || is_host(host)
 }
 
-/// Whether a text has a scheme and a host behind it somewhere.
+/// Whether a text has a scheme and a host after it somewhere.
 pub(super) fn has_scheme(text: &[u8]) -> bool {
     memchr::memmem::find(text, b"://").is_some()
 }
 
-/// Whether a line is a URL and more of them behind commas and the like. A query may have URLs.
+/// Whether a line is a URL and more of them after commas and the like. A query may have URLs.
 fn holds_urls(line: &[u8]) -> bool {
     let line = line.split(|byte| b"?#".contains(byte)).next().unwrap_or_default();
     let is_web = |text: &[u8]| text.starts_with(b"http://") || text.starts_with(b"https://");

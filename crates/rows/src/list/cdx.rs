@@ -7,7 +7,7 @@
 //! ```
 //!
 //! The first byte of the legend separates the fields, and its letters name them: `a` is the URL, `b`
-//! the time. Lines without a legend have the URL behind the time of 14 digits, as a CDX server writes
+//! the time. Lines without a legend have the URL after the time of 14 digits, as a CDX server writes
 //! them, and as many fields as the first of them. A line with another number of fields has no URL: a
 //! separator may be part of the URL.
 //!
@@ -48,7 +48,7 @@ pub(super) fn is_cdx(line: &[u8]) -> bool {
     legend(line).is_some() || place_of_url(line).is_some()
 }
 
-/// Returns the position of the URL in a line without a legend: behind a time of 14 digits, which is
+/// Returns the position of the URL in a line without a legend: after a time of 14 digits, which is
 /// the first or the second field.
 fn place_of_url(line: &[u8]) -> Option<usize> {
     let words: Vec<&[u8]> = line.split(|&byte| byte == b' ').take(3).collect();

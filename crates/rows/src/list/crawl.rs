@@ -56,7 +56,7 @@ pub(super) fn journal_url(text: &[u8]) -> Result<&[u8], Problem> {
 }
 
 /// Whether a text with these first lines is a recover journal: its first line is one with a URL, or `T`
-/// and a time that begins with the year, with nothing or such a line behind it.
+/// and a time that begins with the year, with nothing or such a line after it.
 pub(super) fn is_journal(line: &[u8], next: Option<&[u8]>) -> bool {
     let has_url = |line: &[u8]| {
         let is_kind = matches!(line, [b'F', kind, b' ', ..] if b"+-sdfiero".contains(kind));

@@ -28,7 +28,7 @@ pub(super) struct ObjectValues {
 /// The bit of [`Seen::bits`] for objects, after those of the values.
 const AN_OBJECT: u8 = 1 << Value::ALL.len();
 
-/// What the objects of a list had, in all threads.
+/// The names that the objects of a list had, in all threads.
 #[derive(Debug)]
 struct Seen {
     /// Whether an object had each of the values, and whether there was an object.

@@ -305,7 +305,7 @@ words! {
         /// The line of a log has not the format of its log.
         OtherFormat => "other-format": "the line does not fit the format of the log",
         /// The target of the request ends where the server cuts it off.
-        Cut => "cut": "the target may go on behind the place where this server ends it",
+        Cut => "cut": "the target may go on after the place where this server ends it",
         /// The request of an access log is not for a page.
         NoRequest => "no-request": "the request has no path or URL",
         /// The URL is a path, and its host is not known.

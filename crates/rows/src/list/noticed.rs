@@ -1,8 +1,8 @@
-//! What is noticed in the records of a list, and reported once for all.
+//! Observations on the records of a list that are reported once for all.
 
 use std::sync::atomic::AtomicU64;
 
-/// What was noticed in the records of a list, in all threads. A block may be read twice.
+/// Observations on the records of a list, in all threads. A block may be read twice.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     /// How often a time was a number without a unit.
@@ -11,7 +11,7 @@ pub(super) struct Tally {
     pub left_queries: AtomicU64,
 }
 
-/// What may be another than the client asked for, in the lines of a log.
+/// Parts of a request that a log may state otherwise than the client sent them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Doubts(pub u8);
 
@@ -55,7 +55,7 @@ impl Doubts {
     }
 }
 
-/// What the hosts of a list are.
+/// The kind of the hosts of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum HostsOf {
     /// The hosts that a server found, and logged.

@@ -14,10 +14,10 @@ use super::ListFormat;
 /// counts.
 pub(crate) const URL_NAMES: [&str; 4] = ["url", "address", "loc", "uri"];
 
-/// What records call the query of a path, besides names with `query` in them.
+/// Names for the query of a path, besides names with `query` in them.
 const QUERY_NAMES: [&str; 2] = ["args", "qs"];
 
-/// What the logs of servers call what a client asked for, beside the `uri` of the file that they served.
+/// Names in server logs for the target that a client asked for, besides the `uri` of the file that they served.
 const REQUEST_NAMES: [&str; 2] = ["requesturi", "request"];
 
 /// The name of the place where the format has a value.

@@ -96,7 +96,7 @@ pub(super) fn asked<'c>(
     })
 }
 
-/// Returns the path of a URL, which is what stands behind its host.
+/// Returns the path of a URL, which is what stands after its host.
 fn path_of<'c>(rest: &'c [u8], arena: &'c Arena) -> &'c [u8] {
     if rest.starts_with(b"/") { rest } else { arena.alloc_slice_copy(&[b"/", rest].concat()) }
 }

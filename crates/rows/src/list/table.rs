@@ -29,7 +29,7 @@ struct FirstRow {
     layout: Option<(&'static str, usize, ListConfig)>,
 }
 
-/// What the beginning of a text is, read as a table.
+/// The kind of a text's beginning, read as a table.
 enum Found {
     /// More must be read.
     More,
@@ -205,7 +205,7 @@ impl Look<'_> {
         rows.take(RECORDS_LOOKED_AT_MAX)
     }
 
-    /// Returns the problem of a first row that would take in the rows behind it: as a header, none of them
+    /// Returns the problem of a first row that would take in the rows after it: as a header, none of them
     /// would be a record.
     fn problem_of_row(&self, separator: Separator) -> Option<String> {
         let mut fields = Fields::new(self.text, separator).take(TABLE_COLUMNS_MAX);
@@ -323,7 +323,7 @@ fn separator_in(line: &[u8]) -> Option<Separator> {
     }
 }
 
-/// Returns the text behind the comments at its beginning.
+/// Returns the text after the comments at its beginning.
 pub(super) fn without_comments(mut text: &[u8]) -> &[u8] {
     while is_comment(text)
         && let Some(end) = LINES.first_end(text)

@@ -166,7 +166,7 @@ pub(crate) struct BlockBuffer<'c> {
     pub(crate) records: Vec<Record<'c>>,
     pub(crate) times: Vec<Option<UnixSeconds>>,
     pub(crate) agents: Vec<&'c [u8]>,
-    /// What is in doubt in each record. Empty for lists of URLs alone.
+    /// The doubts about each record. Empty for lists of URLs alone.
     pub(crate) doubts: Vec<Doubts>,
 }
 

@@ -8,7 +8,7 @@
 //!
 //! `#Fields` names the fields of the lines after it; blanks or TABs separate them, and `-` is an empty
 //! one. If all lines at the start of a log have as many fields between TABs alone, a blank is part of a field.
-//! The URL is the stem, with the query behind `?`. Servers write `+` or `%20` for the blanks of
+//! The URL is the stem, with the query after `?`. Servers write `+` or `%20` for the blanks of
 //! an agent. A stem that is a URL is what the client sent, so the host of its line decides, as in a table.
 //!
 //! Akamai writes the host into the path: a log with `cs-ip` has `cs-uri` as `/HOST/PATH`.
@@ -52,7 +52,7 @@ pub(super) fn is_w3c(text: &[u8]) -> bool {
 
 impl W3cLine {
     /// Returns the positions that the directives in `head` give, of the agent and of the time if they
-    /// are read. `lines` are those behind it. The error says what is missing.
+    /// are read. `lines` are those after it. The error says what is missing.
     pub(super) fn from_head<'l>(
         head: &[u8],
         lines: impl Iterator<Item = &'l [u8]>,
@@ -180,7 +180,7 @@ fn host_and_path(stem: &[u8]) -> (Option<&[u8]>, Option<&[u8]>) {
 }
 
 /// Returns the names of fields in a directive; `None` if it is another one. It may be written in any case, with
-/// blanks, and behind the mark at the start of a file that was appended.
+/// blanks, and after the mark at the start of a file that was appended.
 fn names_in(line: &[u8]) -> Option<&[u8]> {
     let line = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line).trim_ascii_start();
     let directive = line.strip_prefix(b"#")?;

@@ -121,7 +121,7 @@ impl Column {
     }
 }
 
-/// What a row is about.
+/// The subject of a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum RowOf {
     /// A record, and all agents.

@@ -48,7 +48,7 @@ pub(super) struct Done<O, E> {
 enum Input {
     /// A regular file, which this thread cuts.
     Plain(Box<Chunks>),
-    /// What the thread of a stream has read.
+    /// The messages of the thread that reads a stream.
     Stream(Receiver<Read>),
     Failed(Option<InputError>),
 }

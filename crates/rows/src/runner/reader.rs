@@ -12,7 +12,7 @@ use crate::limits::READ_AHEAD_CHUNKS;
 /// A chunk; `None` at the end.
 pub(super) type Read = Option<Result<Chunk, InputError>>;
 
-/// What a thread panicked with.
+/// The payload of a thread's panic.
 pub(super) type Panic = Box<dyn Any + Send>;
 
 /// Starts a thread that reads every chunk, and calls `tell` after each, with its panic if it panicked, as long as

@@ -61,7 +61,7 @@ impl Root {
     }
 }
 
-/// What was found next.
+/// The next part that was found.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Found {
     /// The document is of this kind.

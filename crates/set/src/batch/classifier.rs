@@ -118,7 +118,7 @@ pub struct Explained {
     pub outage: Option<KnownOutage>,
     /// The notes on the origin's file.
     pub file_notes: NoteSet,
-    /// What the agent reads in place of the origin's policy, by its
+    /// The policy that the agent reads instead of the origin's, by its
     /// [reading](portcullis_robots::policy::Reading), and the explanation is of that; `None` if it reads the
     /// policy.
     pub read: Option<Read>,

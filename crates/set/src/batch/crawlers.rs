@@ -123,7 +123,7 @@ impl Classifier {
         Ok(Named::Agent(if is_other { NONE } else { crawlers.unnamed }))
     }
 
-    /// Returns what the tokens of a header match. An agent with fallback tokens has them behind its own.
+    /// Returns what the tokens of a header match. An agent with fallback tokens has them after its own.
     fn by_tokens(&self, crawlers: &Crawlers, header: &Crawler) -> Result<NamedChain, Damage> {
         let (mut tokens, mut agents) = (AgentTokens::default(), Vec::new());
         let (mut seen, mut asked) = (HashSet::<u32, RandomState>::default(), Vec::new());

@@ -1,7 +1,7 @@
 //! Crawl delays of the origins of a block.
 //!
 //! A delay belongs to a policy and a capture: files with the same rules may differ in their delays.
-//! What was read for one is kept, so a list costs one reading per origin with a delay and thread.
+//! Each is read once and kept, so a list costs one reading per origin with a delay and thread.
 
 use foldhash::fast::RandomState;
 use hashbrown::HashMap;
@@ -26,7 +26,7 @@ pub(super) struct DelayMemory {
     none: Vec<CrawlDelay>,
 }
 
-/// What a file says to each agent; empty for a file without delays.
+/// The delay for each agent; empty for a file without delays.
 #[derive(Clone, Debug, Default)]
 struct FileDelays {
     delays: Box<[CrawlDelay]>,

@@ -53,7 +53,7 @@ impl Piece {
     }
 }
 
-/// What decides how any record is split: the rules for paths, the scheme to assume, the vectors.
+/// The settings by which a record is split: the rules for paths, the scheme to assume, the vectors.
 pub(super) type Splitting<'s> = (&'s PathRules, Option<&'s [u8]>, Vectors);
 
 /// Scheme and host of a URL and of the URLs after it that share them.
@@ -101,7 +101,7 @@ impl Written {
 /// A block that is being split.
 struct Filling<'r, 's> {
     pieces: &'s mut Pieces,
-    /// Those of the URLs to come.
+    /// The paths of the URLs to come.
     paths: IterMut<'s, &'r [u8]>,
     splitting: Splitting<'s>,
     table: Option<&'s HostTable<'s>>,

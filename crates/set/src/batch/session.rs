@@ -95,7 +95,7 @@ pub struct Session {
     pub(super) group: Vec<u8>,
     pub(super) group_names: GroupNames,
     pub(super) ages: AgeCounts,
-    /// What was found for each record of a block with times; empty without times.
+    /// The result for each record of a block with times; empty without times.
     pub(super) found: Vec<Found>,
     pub(super) now: Now,
     /// The agents of the records of the last block; empty unless each record has its own.

@@ -52,7 +52,7 @@ pub struct InForce {
     pub period: Period,
 }
 
-/// What a block is answered by the newest policies.
+/// The answers to a block by the newest policies.
 #[derive(Clone, Debug, Default)]
 pub struct Now {
     /// The decision of each answer.
@@ -61,7 +61,7 @@ pub struct Now {
     pub preferences: Vec<Preference>,
 }
 
-/// What was found for a record of a block with times: the moment of an origin's timeline, or why
+/// The result for a record of a block with times: the moment of an origin's timeline, or why
 /// there is none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Found {
@@ -73,7 +73,7 @@ pub(super) enum Found {
     Moment(u32, MomentAt),
 }
 
-/// What the search of a block found besides moments.
+/// The results of the search of a block besides moments.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Search {
     /// Whether the time of a record, or its origin at that time, is not known.

@@ -41,7 +41,7 @@ pub(super) struct UsageMemory {
     records: Vec<(u32, u32)>,
 }
 
-/// What was ordered for policies and agents.
+/// The rules that were ordered for policies and agents.
 #[derive(Clone, Debug, Default)]
 pub(super) struct KnownUsage {
     /// By policy: which of those that are kept is that of each agent; [`NONE`] if it is not known.

@@ -60,7 +60,7 @@ impl CheckedBlocks {
         self.words(first, last).map(|(word, mask)| u64::from((word & mask).count_ones())).sum()
     }
 
-    /// Returns the words of the blocks from `first` to `last`, with a mask of these; zeros behind the end
+    /// Returns the words of the blocks from `first` to `last`, with a mask of these; zeros after the end
     /// of the file.
     fn words(&self, first: u64, last: u64) -> impl Iterator<Item = (u64, u64)> {
         (first / 64..=last / 64).map(move |number| {

@@ -47,7 +47,7 @@ pub enum SetError {
     Unusable {
         /// The file.
         name: String,
-        /// What it is, and what to do.
+        /// The fault, and what to do.
         problem: String,
     },
     /// The bytes are not those that were written.

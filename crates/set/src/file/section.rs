@@ -144,7 +144,7 @@ impl SectionKind {
     /// The strings of records that affect decisions, and their buckets.
     pub const RECORD_STRINGS: [SectionKind; 2] =
         [SectionKind::STRINGS, SectionKind::STRING_BUCKETS];
-    /// Those of other records before format 16.
+    /// The strings of other records before format 16.
     pub const OTHER_STRINGS: [SectionKind; 2] =
         [SectionKind::OTHER_STRINGS_BYTES, SectionKind::OTHER_STRING_BUCKETS];
 
@@ -164,7 +164,7 @@ impl SectionKind {
     }
 }
 
-/// What identifies the content of a set, independent of where and when it was compiled: BLAKE3, of 256 bits.
+/// The identity of the content of a set, independent of where and when it was compiled: BLAKE3, of 256 bits.
 /// `FORMAT.md`, section 13, says of what. Shown as 64 hexadecimal digits; a precision (`{:.16}`) shortens
 /// them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]

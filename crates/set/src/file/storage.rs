@@ -129,7 +129,7 @@ impl Storage {
     }
 }
 
-/// What the system says about the bytes of a file since it was opened.
+/// The state of the bytes of a file since it was opened, as the system reports it.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Compared {
     /// Nothing was written to the file.

@@ -1,4 +1,4 @@
-//! What decides for an agent: the groups of a policy that apply to it.
+//! The groups of a policy that apply to an agent, and decide for it.
 
 use std::ops::Range;
 
@@ -24,7 +24,7 @@ pub struct AppliedGroups<'s> {
     pub(crate) token: u32,
 }
 
-/// What decides for an agent.
+/// The decision for an agent.
 pub(crate) enum Effect {
     /// There is no file with rules: the same for every path.
     Access(AccessOutcome),

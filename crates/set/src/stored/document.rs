@@ -42,7 +42,7 @@ pub(crate) struct RecordList<'s> {
     place: In,
     position: u32,
     records: u32,
-    /// What the head says of runs.
+    /// The word of the head about runs.
     runs_word: u32,
     /// The patterns of all records, if they were found.
     patterns: Vec<Option<Pattern<'s>>>,

@@ -71,7 +71,7 @@ pub(crate) struct Search {
     line: u64,
     tag: u32,
     key_bytes: u32,
-    /// With zeros behind it.
+    /// With zeros after it.
     key: [u8; PADDED_BYTES],
 }
 
@@ -308,7 +308,7 @@ impl<'s> HostTable<'s> {
         Ok(candidate)
     }
 
-    /// Goes on behind the first line of a search, which is full.
+    /// Goes on after the first line of a search, which is full.
     #[cold]
     #[inline(never)]
     fn candidate_behind(&self, search: &Search) -> Result<Candidate, Damage> {

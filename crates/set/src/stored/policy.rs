@@ -212,7 +212,7 @@ impl<'s> StoredPolicy<'s> {
     pub(crate) fn word(&self, at: usize) -> Result<u32, Damage> {
         match self.words.get(at) {
             Some(word) => Ok(word.get()),
-            None => Err(self.malformed("a policy points behind its end")),
+            None => Err(self.malformed("a policy points after its end")),
         }
     }
 

@@ -1,4 +1,4 @@
-//! What a crawler reads in place of a policy, by its [`Reading`].
+//! The policy that a crawler reads instead of an origin's, by its [`Reading`].
 //!
 //! Policies are shared by origins, and a reading depends on the capture: on its status, the length of its
 //! file, and on what was received before. So this is asked for each origin.
@@ -19,7 +19,7 @@ use crate::limits::FAILED_MOMENTS_MAX;
 
 const DAY_SECONDS: u64 = 24 * 60 * 60;
 
-/// What a crawler reads in place of the policy of an origin.
+/// The policy that a crawler reads instead of an origin's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Read {
     /// Nothing: everything is allowed, for this reason.

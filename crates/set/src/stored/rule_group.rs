@@ -49,9 +49,9 @@ pub(crate) struct RuleGroupPlace {
 
 /// The rules of an entry, in order of precedence.
 pub enum EntryRules<'s> {
-    /// Those of one rule group.
+    /// The rules of one rule group.
     Stored(RuleSet<'s>),
-    /// Those of several.
+    /// The rules of several.
     Merged(RuleSetBuf),
 }
 

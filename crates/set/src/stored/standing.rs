@@ -34,7 +34,7 @@ use super::CaptureFacts;
 pub struct Seen<C> {
     /// How it was made. The redirects are those within the capture itself.
     pub facts: CaptureFacts,
-    /// What a file says.
+    /// The content of a file.
     pub content: Option<C>,
 }
 
@@ -51,7 +51,7 @@ pub struct View<C, L> {
     pub location: L,
 }
 
-/// What a redirect leads to.
+/// The target of a redirect.
 pub enum Target<V> {
     /// No URL.
     Nowhere,
@@ -86,7 +86,7 @@ pub struct Resolving {
 ///
 /// # Errors
 ///
-/// Those of `follow`.
+/// The errors of `follow`.
 pub fn standing<C: Copy + From<AccessOutcome>, L, E>(
     resolving: &Resolving,
     first: View<C, L>,

@@ -89,7 +89,7 @@ impl Sections {
     }
 }
 
-/// What a resource says, by the numbers of a set.
+/// The content of a resource, by the numbers of a set.
 #[derive(Clone, Copy)]
 enum Said {
     /// The policy of a file, and the position of its other records.
@@ -469,7 +469,7 @@ struct Leaf<'s> {
     /// The time in which all redirects on the way stay the same, and an outage long or not.
     since: u64,
     until: Option<u64>,
-    /// What was received on the way; `None` for a capture of the origin itself.
+    /// The answer that was received on the way; `None` for a capture of the origin itself.
     received: Option<Received>,
 }
 

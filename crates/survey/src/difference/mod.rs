@@ -240,7 +240,7 @@ fn policies(
     Ok(policies)
 }
 
-/// What differs, and the agents with other rules.
+/// The kind of difference, and the agents with other rules.
 type Differing = (Change, Agents);
 
 fn state(set: &PolicySet, position: PolicyNumber) -> Result<OriginState, Damage> {

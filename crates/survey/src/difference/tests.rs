@@ -305,7 +305,7 @@ fn what_counts_as_other_rules() {
             "User-agent: ABot\nDisallow: /a\nDisallow: /b\n\nUser-agent: Other\nUser-agent: *\nDisallow: /x\n",
             &[],
         ),
-        // An equal pattern behind one that is longer as a text and decides.
+        // An equal pattern after one that is longer as a text and decides.
         (
             "User-agent: ABot\nDisallow: /a\nDisallow: /b*\nAllow: /b\n\nUser-agent: *\nDisallow: /x\n",
             &[],

@@ -1,4 +1,4 @@
-//! What threads, pieces, order and merging may not change, and the reports on inputs.
+//! Results that threads, pieces, order and merging may not change, and the reports on inputs.
 
 use std::sync::Mutex;
 

@@ -91,7 +91,7 @@ fn set_of(ingested: &Ingested) -> PolicySet {
     PolicySet::from_bytes("the history", ingested.compiled()).unwrap()
 }
 
-/// What a set says about an origin at a time: the text of the policy, the capture, and the other records.
+/// The answer of a set about an origin at a time: the text of the policy, the capture, and the other records.
 pub(super) type Said = (Vec<u8>, CaptureFacts, Vec<String>);
 
 pub(super) fn said(set: &PolicySet, moment: &StoredMoment<'_>) -> Said {

@@ -39,7 +39,7 @@ fn the_sizes_of_writes_make_no_difference() {
     assert_eq!(whole.content_hash, pieces.content_hash);
 }
 
-/// Sections end where a piece of the file is handed over, and before and behind the padding there.
+/// Sections end where a piece of the file is handed over, and before and after the padding there.
 #[test]
 fn pieces_of_a_file_end_anywhere() {
     let in_file = || SetFileWriter::new(Path::new("a.set"), Cursor::<Vec<u8>>::default());

@@ -191,7 +191,7 @@ impl IsPlain<'_> {
 /// Bytes of a chunk.
 const WIDTH: usize = 32;
 
-/// What a kind of vectors does with [`WIDTH`] bytes at once. A mask has a bit for each byte, the
+/// The operations of a kind of vectors on [`WIDTH`] bytes at once. A mask has a bit for each byte, the
 /// first byte lowest.
 trait Chunks: Copy {
     type Chunk: Copy;
@@ -217,7 +217,7 @@ trait Chunks: Copy {
     /// those that no URL has or that clients escape, such as blanks, backslashes and apostrophes.
     fn mark_changed(self, changed: Self::Changed, chunk: Self::Chunk) -> Self::Chunk;
 
-    /// Marks the dots in `chunk` that are behind slashes in `before`, which begins one byte earlier.
+    /// Marks the dots in `chunk` that are after slashes in `before`, which begins one byte earlier.
     fn pairs(self, before: Self::Chunk, chunk: Self::Chunk) -> Self::Chunk;
 
     /// Returns the marks of both chunks.
@@ -239,7 +239,7 @@ fn first_bits(count: usize) -> u32 {
     !(u64::MAX << count) as u32
 }
 
-/// Returns whether no byte of `text` from `start` on ends a path or might change, and no dot is behind a slash there.
+/// Returns whether no byte of `text` from `start` on ends a path or might change, and no dot is after a slash there.
 /// The text is longer than a chunk, and `start` is not its start.
 #[inline(always)]
 fn stays<C: Chunks>(
@@ -261,7 +261,7 @@ fn stays<C: Chunks>(
         || chunks.marked(all.dots) == 0 && keeps_escapes(chunks, (escapes, changed), text)
 }
 
-/// The bytes that end a path or might change, and the dots behind slashes.
+/// The bytes that end a path or might change, and the dots after slashes.
 #[derive(Clone, Copy)]
 struct Marks<C: Chunks> {
     changed: C::Chunk,
@@ -269,11 +269,11 @@ struct Marks<C: Chunks> {
 }
 
 impl<C: Chunks> Marks<C> {
-    /// Returns the marks of the chunk of `text` behind the byte at `before`.
+    /// Returns the marks of the chunk of `text` after the byte at `before`.
     #[inline(always)]
     fn behind(chunks: C, changed: C::Changed, text: &[u8], before: usize) -> Marks<C> {
         let bytes: Option<&[u8; WIDTH + 1]> = text[before..].first_chunk();
-        let bytes = bytes.expect("a chunk is behind the byte");
+        let bytes = bytes.expect("a chunk is after the byte");
         let chunk = chunk_at(chunks, bytes, 1);
         let dots = chunks.pairs(chunk_at(chunks, bytes, 0), chunk);
         Marks { changed: chunks.mark_changed(changed, chunk), dots }
@@ -302,7 +302,7 @@ fn keeps_escapes<C: Chunks>(
     while stay && start < last - 2 + WIDTH {
         let place = start.min(last - 2);
         let chunk = chunk_at(chunks, text, place);
-        // The two bytes behind each are in the chunks that begin one and two bytes later.
+        // The two bytes after each are in the chunks that begin one and two bytes later.
         let digits = [chunk_at(chunks, text, place + 1), chunk_at(chunks, text, place + 2)];
         let kept = chunks.equal(chunk, b'%') & kept(chunks, escapes, digits);
         stay = chunks.marked(chunks.mark_changed(changed, chunk)) & !kept == 0;
@@ -319,7 +319,7 @@ fn chunk_at<C: Chunks>(chunks: C, text: &[u8], start: usize) -> C::Chunk {
 
 /// Returns a mask of the digits, and those that follow them in the second chunk, of escapes that stay
 /// as they are: both in upper case, and for [`Escapes::Uri`] not of a character that is decoded.
-/// Those from 40 to 7F that are not decoded are not recognised.
+/// Escapes from 40 to 7F that are not decoded are not recognised.
 #[inline(always)]
 fn kept<C: Chunks>(chunks: C, escapes: Escapes, [one, other]: [C::Chunk; 2]) -> u32 {
     let letters = chunks.within(other, b'A', b'F');
@@ -344,7 +344,7 @@ fn kept<C: Chunks>(chunks: C, escapes: Escapes, [one, other]: [C::Chunk; 2]) -> 
     }
 }
 
-/// What [`plain_urls`] returns for a plain URL.
+/// A plain URL, as [`plain_urls`] describes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlainUrl {
     /// See [`plain_head`].
@@ -355,7 +355,7 @@ pub struct PlainUrl {
     pub has_plain_path: bool,
 }
 
-/// What a block of records is taken apart for. Its functions should be `inline(always)`, so that they
+/// The receiver of each URL of a block. Its functions should be `inline(always)`, so that they
 /// are compiled for the vectors.
 pub trait EachUrl<'r> {
     /// Takes the record with this number, and what [`plain_head`] and [`is_plain`] say about it;
@@ -475,7 +475,7 @@ impl<'r, C: Chunks> LastHead<'r, C> {
     /// See [`UrlHead::is_shared`].
     #[inline(always)]
     fn is_shared(&self, chunks: C, record: &[u8], first: C::Chunk) -> bool {
-        // Including the `/` behind the head.
+        // Including the `/` after the head.
         match (!chunks.same(first, self.first)).trailing_zeros() as usize {
             WIDTH if self.shared_bytes >= WIDTH => {
                 self.shared_bytes <= record.len() && self.head.is_shared(self.record, record)

@@ -68,7 +68,7 @@ pub(super) fn padded(text: &[u8]) -> [u8; WIDTH] {
     }
 }
 
-/// Returns a letter, and behind it every byte of a text that fits into a chunk: some twice, and letters where it
+/// Returns a letter, and after it every byte of a text that fits into a chunk: some twice, and letters where it
 /// is shorter than half of one.
 #[cold]
 #[inline(never)]

@@ -246,7 +246,7 @@ fn heads_are_shared_whole() {
     }
 }
 
-/// A record behind another one shares its head only if the parser finds the same scheme and host:
+/// A record after another one shares its head only if the parser finds the same scheme and host:
 /// whatever byte follows the head, at every offset of a vector, with and without a path before it.
 #[test]
 fn a_head_is_shared_with_the_same_head_alone() {
@@ -268,7 +268,7 @@ fn a_head_is_shared_with_the_same_head_alone() {
 }
 
 /// Every kind of vectors sees the same in a record that has an odd byte at any place: in the scheme,
-/// the host or the path, at the end, and behind a record with or without the same head.
+/// the host or the path, at the end, and after a record with or without the same head.
 #[test]
 fn every_kind_of_vectors_sees_the_same() {
     let odd: [&[u8]; 12] =

@@ -280,7 +280,7 @@ fn cut_at_quotes(tokens: Vec<Token>, escape: Escape) -> Result<Texts, String> {
     Ok(Texts { segments: segments.collect(), has_tail })
 }
 
-/// Ends fields at the TAB behind them: servers escape it inside.
+/// Ends fields at the TAB after them: servers escape it inside.
 fn with_tabs(mut segment: Segment) -> Segment {
     let count = segment.pieces.len();
     for at in 0..count {

@@ -28,13 +28,13 @@ pub(super) struct Piece {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Segment {
     pub pieces: Vec<Piece>,
-    /// The text behind the last field.
+    /// The text after the last field.
     pub end: Vec<u8>,
     /// The fields from the first to the last that a client fills.
     run: Range<usize>,
     /// Whether it is one field that a client fills, and nothing else.
     is_whole: bool,
-    /// Whether a field may end behind a quote, because its end is sought.
+    /// Whether a field may end after a quote, because its end is sought.
     is_loose: bool,
     /// The number of words, if it is words between blanks of which none is read.
     words: Option<u8>,
@@ -60,7 +60,7 @@ impl Segment {
         self
     }
 
-    /// Returns the text behind a field.
+    /// Returns the text after a field.
     fn behind(&self, at: usize) -> &[u8] {
         self.pieces.get(at + 1).map_or(&self.end, |next| &next.before)
     }
@@ -147,7 +147,7 @@ impl Segment {
         }
     }
 
-    /// Cuts the start of a text if no client fills a field. Returns what is behind it; `None` if a text in quotes begins
+    /// Cuts the start of a text if no client fills a field. Returns what is after it; `None` if a text in quotes begins
     /// before its end. Fields that are not read are shown only if `sees_all`.
     #[inline]
     pub fn cut_start<'t>(
@@ -165,7 +165,7 @@ impl Segment {
         (!self.is_loose || !has_quote()).then_some(rest)
     }
 
-    /// Cuts the fields before the first one that a client fills. Returns what is behind them.
+    /// Cuts the fields before the first one that a client fills. Returns what is after them.
     #[inline]
     fn cut_left<'t>(
         &self,
@@ -227,7 +227,7 @@ impl Segment {
     }
 }
 
-/// Returns what is behind so many words, each with blanks before it and behind it.
+/// Returns what is after so many words, each with blanks before it and after it.
 #[inline]
 fn behind_words(text: &[u8], words: u8) -> Option<&[u8]> {
     let (mut rest, mut left) = (text, words);
@@ -249,7 +249,7 @@ fn behind_words(text: &[u8], words: u8) -> Option<&[u8]> {
     }
 }
 
-/// Returns what is behind the text between two fields. Servers fill columns with blanks.
+/// Returns what is after the text between two fields. Servers fill columns with blanks.
 #[inline]
 fn behind_literal<'t>(text: &'t [u8], literal: &[u8]) -> Option<&'t [u8]> {
     let mut rest = text;
@@ -275,7 +275,7 @@ fn behind_literal<'t>(text: &'t [u8], literal: &[u8]) -> Option<&'t [u8]> {
     }
 }
 
-/// Returns what is before the text behind a field.
+/// Returns what is before the text after a field.
 #[inline]
 fn before_literal<'t>(text: &'t [u8], literal: &[u8]) -> Option<&'t [u8]> {
     match (literal, text) {
@@ -326,7 +326,7 @@ fn end_of(field: Field, text: &[u8], behind: &[u8]) -> Option<usize> {
     }
 }
 
-/// Returns the end of so many words between blanks, behind which the text ends if they are last. A word has no quote.
+/// Returns the end of so many words between blanks, after which the text ends if they are last. A word has no quote.
 #[inline]
 fn end_of_words(text: &[u8], words: u8, are_last: bool) -> Option<usize> {
     let mut end = 0;

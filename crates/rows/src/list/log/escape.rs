@@ -6,7 +6,7 @@ use memchr::memchr;
 use portcullis_engine::bytes::hex_value;
 use wide::u8x16;
 
-/// What stands for a byte that a server does not write.
+/// The escape for a byte that a server does not write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Escape {
     /// `\"`, `\\`, `\t`, `\xHH`.
@@ -32,7 +32,7 @@ pub(super) enum Quoting {
     Plain,
     /// Quotes may stand inside: see [`LogFormat`](super::LogFormat).
     Raw,
-    /// Likewise, each behind a backslash.
+    /// Likewise, each after a backslash.
     RawWithBackslash,
 }
 
@@ -106,7 +106,7 @@ impl Escape {
         found
     }
 
-    /// Returns what a byte means with the text behind it, and how many bytes say so.
+    /// Returns what a byte means with the text after it, and how many bytes say so.
     fn first(self, byte: u8, after: &[u8]) -> (Unescaped, usize) {
         let hex = |digits: &[u8]| match digits {
             [high, low, ..] => Some(hex_value(*high)? << 4 | hex_value(*low)?),
@@ -164,7 +164,7 @@ enum Unescaped {
     Character(char),
 }
 
-/// Returns the byte that a letter behind a backslash stands for.
+/// Returns the byte that a letter after a backslash stands for.
 fn simple(letter: u8) -> Option<u8> {
     Some(match letter {
         b'"' | b'\\' => letter,

@@ -7,7 +7,7 @@
 use super::time::TimeForm;
 use super::words;
 
-/// What the text of a field is.
+/// The content of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum What {
     Scheme,
@@ -24,15 +24,15 @@ pub(super) enum What {
     Path(Form),
     /// A query, with or without `?`.
     Query,
-    /// What separates a path from its query: `?` or nothing.
+    /// The separator between a path and its query: `?` or nothing.
     QueryMark,
     /// A URL that is made of scheme, host and target.
     Url(Form),
     Agent,
     Time(TimeForm),
-    /// A fraction of a second behind a time.
+    /// A fraction of a second after a time.
     Fraction,
-    /// What is not read.
+    /// A part that is not read.
     Other,
 }
 
@@ -46,7 +46,7 @@ pub(super) enum Form {
 /// Where the text of a field ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Extent {
-    /// Behind so many words between blanks.
+    /// After so many words between blanks.
     Words(u8),
     /// Before what follows it in the format, which the server escapes inside it.
     Until,
@@ -81,7 +81,7 @@ pub(super) enum Shape {
     Method,
     /// `HTTP/x`.
     Protocol,
-    /// What happened to a request in a cache: `TCP_MISS/200`, `TCP_MISS:HIER_DIRECT`.
+    /// The result of a request in a cache: `TCP_MISS/200`, `TCP_MISS:HIER_DIRECT`.
     Cache,
 }
 
@@ -273,7 +273,7 @@ pub(super) fn of_nginx(name: &str) -> Field {
     }
 }
 
-/// Returns the field with a name of [`servers`](super::servers). With `!` behind it, the server escapes what follows
+/// Returns the field with a name of [`servers`](super::servers). With `!` after it, the server escapes what follows
 /// it in the format.
 pub(super) fn of_table(name: &str) -> Option<Field> {
     if let Some(name) = name.strip_suffix('!') {

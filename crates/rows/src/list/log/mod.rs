@@ -70,17 +70,17 @@ pub struct LogFormat(Arc<Format>);
 #[derive(Debug, PartialEq, Eq)]
 struct Format {
     name: Option<&'static str>,
-    /// What stands outside of quotes: one more than texts in quotes.
+    /// The segments outside of quotes: one more than texts in quotes.
     outside: Vec<Segment>,
-    /// What stands in quotes.
+    /// The segments in quotes.
     inside: Vec<Segment>,
-    /// Whether the line may go on behind what the format has.
+    /// Whether the line may go on after what the format has.
     has_tail: bool,
     /// Whether texts outside of quotes that are read may have escapes, or texts have others than backslashes.
     has_escapes_outside: bool,
     escape: Escape,
     quoting: Quoting,
-    /// What stands between the last two texts in quotes with their quotes, if they may have quotes inside.
+    /// The text between the last two texts in quotes, with their quotes, if they may have quotes inside.
     between_last: Vec<u8>,
     targets: Targets,
     shows: Shows,
@@ -108,7 +108,7 @@ impl FromStr for LogFormat {
     }
 }
 
-/// What ends a line of HAProxy whose request it could not read. Captured headers are left out of it.
+/// The end of a line of HAProxy whose request it could not read. Captured headers are left out of it.
 const BAD_REQUEST: &[u8] = b"\"<BADREQ>\"";
 
 /// Why a line has not the format.
@@ -185,7 +185,7 @@ impl LogFormat {
         self.cut_end(rest, see).map(|()| has_escapes)
     }
 
-    /// Cuts what stands behind the last text in quotes.
+    /// Cuts what stands after the last text in quotes.
     #[inline]
     fn cut_end<'t>(
         &self,
@@ -579,7 +579,7 @@ pub(super) fn is_known(line: &[u8]) -> bool {
     memchr(b' ', line).is_some() && LogLine::find([line].into_iter(), Reads::default()).is_some()
 }
 
-/// Whether a line looks like one of a log, in whatever format: it has a method and a target behind it. A line that
+/// Whether a line looks like one of a log, in whatever format: it has a method and a target after it. A line that
 /// begins with them is a request alone.
 pub(super) fn looks_like_log(line: &[u8]) -> bool {
     let is_between = |byte: &u8| b" \t\"'|;,=".contains(byte);

@@ -1,4 +1,4 @@
-//! What collectors of logs write before each line.
+//! Prefixes that collectors of logs write before each line.
 
 use memchr::memchr;
 
@@ -78,7 +78,7 @@ fn without_syslog(line: &[u8]) -> Option<&[u8]> {
     None
 }
 
-/// Returns the text behind `Oct 10 13:55:36 ` or a time of ISO 8601.
+/// Returns the text after `Oct 10 13:55:36 ` or a time of ISO 8601.
 fn without_date(text: &[u8]) -> &[u8] {
     let is_clock = |it: &[u8]| it.len() == 8 && it[2] == b':' && it[5] == b':';
     let of_bsd = || {
@@ -98,7 +98,7 @@ fn is_time(word: &[u8]) -> bool {
     word.len() >= 19 && UnixSeconds::from_text(word, None).is_some()
 }
 
-/// Returns the first word, and what is behind the blank after it.
+/// Returns the first word, and what is after the blank after it.
 fn word(text: &[u8]) -> Option<(&[u8], &[u8])> {
     let end = memchr(b' ', text)?;
     Some((&text[..end], &text[end + 1..]))

@@ -18,28 +18,28 @@ pub(super) struct Server {
     pub escape: Escape,
     pub quoting: Quoting,
     pub targets: Targets,
-    /// What some line must show, beside what all lines do.
+    /// The evidence that some line must show, besides the shape of all lines.
     pub shows: Shows,
 }
 
-/// What a server does to the target of a request before it logs it.
+/// The changes that a server makes to the target of a request before it logs it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Targets {
     /// Whether queries are not logged.
     pub without_query: bool,
-    /// Whether the text behind `?` is not logged, and the `?` is.
+    /// Whether the text after `?` is not logged, and the `?` is.
     pub query_is_cut: bool,
     /// Whether escapes are decoded.
     pub decoded: bool,
     /// Whether targets are whole URLs: those of a proxy.
     pub are_urls: bool,
-    /// The most bytes of a line, behind which it has no end.
+    /// The most bytes of a line, after which it has no end.
     pub line_bytes: Option<usize>,
     /// The most bytes of a target.
     pub target_bytes: Option<usize>,
 }
 
-/// What at least one line of a list must show before a format is taken without a declaration, because a client might
+/// The evidence that at least one line must show before a format is taken without a declaration, because a client might
 /// have sent all lines that it fits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shows {

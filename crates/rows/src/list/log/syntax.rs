@@ -96,7 +96,7 @@ fn without_directive(given: &[Byte]) -> Result<Format<'_>, String> {
     if first.eq_ignore_ascii_case("LogFormat") {
         rest = &rest[behind(rest, first.len())..];
         if let [(quote @ (b'"' | b'\''), _), ..] = rest {
-            // The nickname of the format stands behind it.
+            // The nickname of the format stands after it.
             let end = closing(rest, *quote).ok_or("its quotes are not closed")?;
             rest = &rest[..=end];
         }
@@ -218,7 +218,7 @@ fn of_directives(format: &[Byte]) -> Result<Vec<Token>, String> {
                 after = behind;
             }
         }
-        // Trailers, and the first byte: two letters behind `^`.
+        // Trailers, and the first byte: two letters after `^`.
         let caret = usize::from(matches!(after, [(b'^', _), ..])) * 2;
         let letter = after.get(caret).map(|(letter, _)| *letter);
         let behind = after.get(caret + 1..).unwrap_or_default();

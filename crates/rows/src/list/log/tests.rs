@@ -248,7 +248,7 @@ fn what_a_client_sends_is_never_the_host() {
                 "{line}"
             );
         }
-        // Nor where the host stands behind what the client sent.
+        // Nor where the host stands after what the client sent.
         let format = r#"%{X-Forwarded-For}i %v %t "%r""#;
         let line = format!(r#"{user} a.example {TIME} "GET /a HTTP/1.1""#);
         assert_eq!(site(format, &line), (ok("/a"), host), "{line}");
@@ -761,7 +761,7 @@ fn what_collectors_write_before_a_line() {
         let Some(all) = all else { continue };
         let (read, _) = read_by(&all, whole.as_bytes(), None);
         assert_eq!((read.0, read.1, read.3), (ok("/a"), None, SECONDS), "{whole}");
-        // A declared format is found behind it too, and all lines have it.
+        // A declared format is found after it too, and all lines have it.
         let all = LogLine::declared([whole.as_bytes()].into_iter(), &all.format, ALL).unwrap();
         assert_eq!(Some(all.prefix), expected);
         let without = read_by(&all, line.as_bytes(), None).0.0;
@@ -769,7 +769,7 @@ fn what_collectors_write_before_a_line() {
     }
 }
 
-/// What a collector writes could be fields of the format too.
+/// Words of a collector could be fields of the format too.
 #[test]
 fn what_collectors_write_is_no_host() {
     let vhost = format!(r#"a.example:443 192.0.2.7 - - {TIME} "GET /a HTTP/1.1" 200 23 "-" "-""#);

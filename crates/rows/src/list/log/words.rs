@@ -30,7 +30,7 @@ fn is_number(text: &[u8]) -> bool {
     !text.is_empty() && text.iter().all(u8::is_ascii_digit)
 }
 
-/// Returns a word without the port behind it.
+/// Returns a word without the port after it.
 fn without_port(word: &[u8]) -> &[u8] {
     match memrchr(b':', word) {
         Some(colon) if is_number(&word[colon + 1..]) => &word[..colon],
