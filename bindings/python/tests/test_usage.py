@@ -72,7 +72,8 @@ def test_columns_are_those_of_the_command_line(classifier, stated, program):
 
 def test_one_file_says_what_the_command_line_says(stated, program):
     command = [program, "classify", "-p", stated / "usage.pcs", "-a", ",".join(AGENTS), "--summary", "none"]
-    command += ["--usage", ",".join(LABELS), "--long", "--format", "jsonl", stated / "urls.txt"]
+    labels = [*LABELS, "use"]
+    command += ["--usage", ",".join(labels), "--long", "--format", "jsonl", stated / "urls.txt"]
     written = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     compared = 0
     for line in map(json.loads, written.splitlines()):
@@ -81,7 +82,7 @@ def test_one_file_says_what_the_command_line_says(stated, program):
             found = RobotsTxt(FILES[host]).usage(line["agent"], line["url"])
             assert found.pop("licenses") == line["licenses"]
             for member, end in ("usage", ""), ("usage_line", "_line"), ("usage_rule", "_rule"), ("usage_source", "_source"):
-                assert found.pop(member) == {label: line[label + end] for label in LABELS}
+                assert found.pop(member) == {label: line[label + end] for label in labels}
             assert not found
             compared += 1
     assert compared == 10
