@@ -10,10 +10,9 @@ use portcullis_dialect::dialect::Dialect;
 use portcullis_robots::policy::{AgentError, Crawler};
 
 use super::class::Class;
-use super::documented::{DOCUMENTED, Documented, Grade, Page, page};
+use super::documented::{Cell, DOCUMENTED, Documented, Grade, Page, page};
 use super::first_token;
 use super::listed::{self, LISTED};
-use super::readings::Cell;
 
 /// The greatest edit distance between a misspelt name and the list that is suggested for it.
 const DISTANCE_MAX: usize = 3;

@@ -6,37 +6,8 @@ use std::io::{self, Write};
 use portcullis_text::json::write_json;
 use serde::Serialize;
 
-use super::documented::{Documented, Page, describe};
+use super::documented::{Cell, Page, describe};
 use super::lists;
-
-/// A fact about a crawler.
-pub struct Cell {
-    pub name: &'static str,
-    pub value: String,
-    /// The page that says so; `None` for what holds for all crawlers of which nothing else is known.
-    pub page: Option<&'static Page>,
-}
-
-impl Cell {
-    /// Returns the facts about a crawler in the order of tables, the tokens first.
-    pub fn all(it: &Documented) -> [Cell; 5] {
-        let cell = |name, value: Option<(String, &'static Page)>, otherwise: &str| {
-            let (value, page) = value.unzip();
-            Cell { name, value: value.unwrap_or_else(|| otherwise.to_owned()), page }
-        };
-        let answers = it.answers.map(|(answers, page)| (describe(answers), page));
-        let not_bound = it.not_bound.map(|page| ("the operator says no".to_owned(), page));
-        let delay = it.delay.map(|(delay, page)| (delay.as_str().to_owned(), page));
-        let dialect = it.dialect.map(|(dialect, page)| (dialect.as_str().to_owned(), page));
-        [
-            cell("tokens", Some((it.reading.to_owned(), it.page)), ""),
-            cell("answers", answers, "as the dialect"),
-            cell("bound", not_bound, "yes"),
-            cell("Crawl-delay", delay, "not known"),
-            cell("dialect", dialect, "not known"),
-        ]
-    }
-}
 
 /// A row of `--agent-lists --format jsonl`.
 #[derive(Serialize)]

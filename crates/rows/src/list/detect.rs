@@ -14,7 +14,7 @@ use super::layout::Layout;
 use super::log::{self, LogLine, Reads};
 use super::look::{LINES, Look};
 use super::place::{TableColumn, URL_NAMES, could_be_url};
-use super::stage::FirstItems;
+use super::stage::{FirstItems, first_line};
 use super::w3c::{self, W3cLine};
 use super::{FieldPath, List, ListConfig, ListFormat, Place, advice, crawl, layouts, stage, table};
 use crate::input::{Framing, InputError, Terminator};
@@ -99,11 +99,6 @@ pub(crate) fn detect(
         (None, None) => Some(format.describe().to_owned()),
     };
     Ok(Some(List { note, ..list }))
-}
-
-pub(super) fn first_line(text: &[u8]) -> &[u8] {
-    let line = text.split(|&byte| byte == b'\n').find(|line| !line.trim_ascii().is_empty());
-    line.unwrap_or_default().trim_ascii()
 }
 
 /// Rejects inputs that are surely not lists.

@@ -15,7 +15,6 @@ use std::{io, mem};
 use memchr::memmem;
 
 use super::cdx::is_row_of_names;
-use super::detect::first_line;
 use super::{ListFormat, advice};
 use crate::input::{InputError, Source};
 use portcullis_files::input::{JsonItems, Stage};
@@ -136,4 +135,10 @@ impl FirstItems {
             _ => Ok(Some(FirstItems { format, lines })),
         }
     }
+}
+
+/// Returns the first line of a text that is not blank, without blanks around it.
+pub(super) fn first_line(text: &[u8]) -> &[u8] {
+    let line = text.split(|&byte| byte == b'\n').find(|line| !line.trim_ascii().is_empty());
+    line.unwrap_or_default().trim_ascii()
 }

@@ -18,7 +18,7 @@ use portcullis_dialect::usage::Label;
 use portcullis_engine::vectors::Vectors;
 use portcullis_engine::{Limits, Settings};
 use portcullis_robots::access::{KnownOutage, UnixSeconds};
-use portcullis_robots::policy::{AgentError, Crawler, Explanation};
+use portcullis_robots::policy::{AgentError, Crawler, Explanation, WithoutFile};
 use portcullis_robots::syntax::NoteSet;
 
 use super::asking::{
@@ -26,7 +26,6 @@ use super::asking::{
 };
 use super::freshness::Freshness;
 use super::pieces::{Host, Pieces, Written};
-use super::readings::readers;
 use crate::layout::EVERY_HOST;
 use crate::stored::{
     AgentTokens, AppliedGroups, Effect, HostTable, Place, PolicyEntry, PolicyNumber, Read,
@@ -643,6 +642,12 @@ fn starts_of(policies: u32, agents: usize) -> Result<Starts, AskError> {
         .filter(|&pairs| pairs < NO_URL as usize)
         .ok_or_else(|| error("a table of them would be too large"))?;
     Starts::new(pairs).ok_or_else(|| error("too little memory for a table of them"))
+}
+
+/// Returns the agents that read answers in another way than the dialect.
+fn readers(agents: &[Crawler]) -> Box<[usize]> {
+    let is_reader = |agent: &usize| agents[*agent].reading().without_file != WithoutFile::AsDialect;
+    (0..agents.len()).filter(is_reader).collect()
 }
 
 #[cfg(test)]

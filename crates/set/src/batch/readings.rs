@@ -14,7 +14,7 @@ use std::ops::Range;
 use portcullis_dialect::decision::{Answer, Reason, Verdict};
 use portcullis_engine::Outcome;
 use portcullis_robots::access::UnixSeconds;
-use portcullis_robots::policy::{Crawler, WithoutFile};
+use portcullis_robots::policy::WithoutFile;
 
 use super::asking::{Asked, Entries, EntryNumber, NO_URL};
 use super::classifier::Classifier;
@@ -231,10 +231,4 @@ impl Classifier {
             }
         }
     }
-}
-
-/// Returns the agents that read answers in another way than the dialect.
-pub(super) fn readers(agents: &[Crawler]) -> Box<[usize]> {
-    let is_reader = |agent: &usize| agents[*agent].reading().without_file != WithoutFile::AsDialect;
-    (0..agents.len()).filter(is_reader).collect()
 }
