@@ -48,7 +48,7 @@ def test_snippet(code, set_path, urls, tmp_path, monkeypatch):
             pq.write_table(pa.Table.from_pylist([capture]), f"captures/{number}.parquet")
     except ImportError:
         pass
-    names = {}
+    names = {"__name__": "__main__"}
     exec(compile(code, "README.md", "exec"), names)
     if "pyspark" in code:
         names["spark"].stop()
