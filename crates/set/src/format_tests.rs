@@ -172,7 +172,7 @@ fn tables_are_those_of_the_constants() {
             2,
             &[
                 (policy::WORDS, "words of the whole"),
-                (policy::TOKENS, "number of robots"),
+                (policy::TOKENS, "number of crawlers"),
                 (policy::RULE_GROUPS, "number of rule groups"),
                 (policy::DEFAULT_NAMING_LINE, "record that names the default"),
                 (policy::HEAD_WORDS, "numbers of names"),
