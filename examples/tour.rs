@@ -29,7 +29,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     assert_eq!(decisions[2].verdict(), Verdict::Unknown);
 
-    // The rule behind a decision.
+    // The deciding rule.
     let first = answers.rule(0)?;
     println!("line {:?}: {:?}", first.decision.line, first.rule.map(<[u8]>::escape_ascii));
     Ok(())

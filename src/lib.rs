@@ -133,6 +133,16 @@ pub mod explain {
     };
 }
 
+/// How long a copy of robots.txt is fresh (RFC 9309, section 2.4): [`expiry`](freshness::expiry) by the headers of
+/// the answer and [`Dialect::access`].
+#[cfg(feature = "set")]
+pub mod freshness {
+    #[doc(inline)]
+    pub use portcullis_dialect::Freshness;
+    #[doc(inline)]
+    pub use portcullis_robots::access::{CachingHeaders, UnixSeconds, expiry};
+}
+
 /// Policy sets: what opening, compiling and asking them return, and making them.
 #[cfg(feature = "set")]
 pub mod set {

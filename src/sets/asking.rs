@@ -32,7 +32,7 @@ use super::{PolicySet, SetError, system_time, unix_seconds};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// Creating one looks the agents up among the names of robots in the set, and takes four bytes for
+/// Creating one looks the agents up among the names of crawlers in the set, and takes four bytes for
 /// each pair of an agent and a distinct policy. The rules that apply are found on the first question
 /// about them, once for all threads.
 #[derive(Clone, Debug)]
@@ -43,7 +43,7 @@ impl Classifier {
     ///
     /// # Errors
     ///
-    /// If the names of robots in the set are damaged, or there is too little memory.
+    /// If the names of crawlers in the set are damaged, or there is too little memory.
     pub fn new(set: PolicySet, agents: Vec<Crawler>) -> Result<Classifier, SetError> {
         Classifier::with(set, agents, &[], None)
     }

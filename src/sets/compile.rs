@@ -122,7 +122,7 @@ pub struct Compiled {
 /// or not at all.
 ///
 /// Runs on the calling thread's rayon pool. Each distinct file is parsed once. What does not fit in a
-/// quarter of the machine's memory is written to temporary files beside the output.
+/// quarter of the machine's memory is written to temporary files next to the output.
 ///
 /// # Errors
 ///

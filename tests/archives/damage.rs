@@ -25,7 +25,7 @@ const SAMPLE_HOSTS: usize = 12;
 /// The number of rules of the group that applies together with each of many others.
 const LARGE_GROUP_RULES: usize = 4_096;
 
-/// The robots that have a group of their own besides that one.
+/// The crawlers that have a group of their own besides that one.
 const ROBOTS: usize = 66;
 
 /// An undamaged set and its answers.

@@ -229,7 +229,7 @@ fn a_missing_input_is_named() {
     assert!(error.inputs()[0].failure.is_some());
 }
 
-/// Files may name hundreds of thousands of robots, each once.
+/// Files may name hundreds of thousands of crawlers, each once.
 #[test]
 fn many_names_fit_in_little_memory() {
     const FILES: usize = 9;

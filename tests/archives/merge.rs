@@ -158,10 +158,10 @@ fn sets_that_were_compiled_differently_are_not_merged() {
     let unchanged = SettleChoice::default();
     let joining = SettleConfig { join_schemes: true, ..plain };
     for (other, words) in [
-        (compile(&GOOGLE, plain), "with --dialect rfc9309, a set in memory with --dialect google"),
-        (compile(&RFC_9309, dated), "without --as-of, a set in memory with --as-of 2024-07-03T09:"),
-        (compile(&RFC_9309, lasting), "with --long-outage last-good-copy; pass --long-outage"),
-        (compile(&RFC_9309, joining), "with --join-schemes; pass --join-schemes"),
+        (compile(&GOOGLE, plain), "with ‹dialect› rfc9309, a set in memory with ‹dialect› google"),
+        (compile(&RFC_9309, dated), "without ‹as_of›, a set in memory with ‹as_of› 2024-07-03T09:"),
+        (compile(&RFC_9309, lasting), "with ‹long_outage› last-good-copy; pass ‹long_outage›"),
+        (compile(&RFC_9309, joining), "with ‹join_schemes›; pass ‹join_schemes›"),
     ] {
         let error = settings(&other, unchanged).unwrap_err().to_string();
         assert!(error.contains(words), "{error}");

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Robots of the crowded file. Each has two groups, one of which all share.
+/// Crawlers of the crowded file. Each has two groups, one of which all share.
 const ROBOTS: usize = 1_340;
 const LARGE_GROUP_RULES: usize = 200;
 
@@ -81,10 +81,10 @@ fn blocks_of_other_sizes_and_many_agents() {
     }
 }
 
-/// Groups of a file: the robots that each names, and its rules.
+/// Groups of a file: the crawlers that each names, and its rules.
 type Groups = Vec<(Vec<usize>, Vec<String>)>;
 
-/// Returns a file of which the rules for all robots are more than a set stores: a large group for all of
+/// Returns a file of which the rules for all crawlers are more than a set stores: a large group for all of
 /// them, one or two for each, and some more for the last ones, in turns before and after the large one.
 fn groups_of_all() -> Groups {
     let own = |robot: usize| {
@@ -107,7 +107,7 @@ fn groups_of_all() -> Groups {
     groups
 }
 
-/// Returns the file, or the part of it that names a robot, in the same lines.
+/// Returns the file, or the part of it that names a crawler, in the same lines.
 fn text_of(groups: &Groups, robot: Option<usize>) -> String {
     let line = |line: String, is_kept: bool| if is_kept { line + "\n" } else { "#\n".to_owned() };
     let mut text = String::new();

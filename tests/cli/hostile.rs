@@ -1,8 +1,8 @@
 //! One hostile file stops no command: whatever its shape, each command ends within a bound on its
 //! processor time, which the system enforces, so the tests hold on a busy machine too.
 //!
-//! The shapes are those that once kept a command busy for a minute: many robots with many rules, each
-//! robot with another combination of groups; one rule again and again; patterns that differ in the
+//! The shapes are those that once kept a command busy for a minute: many crawlers with many rules, each
+//! crawler with another combination of groups; one rule again and again; patterns that differ in the
 //! places of their stars alone; one long line.
 
 use std::fmt::Write as _;
@@ -73,7 +73,7 @@ fn check(robots: &str, changed: (&str, &str)) {
     }
 }
 
-/// Returns user-agent lines of the robots `a0` to the last.
+/// Returns user-agent lines of the crawlers `a0` to the last.
 fn robots(count: usize) -> String {
     (0..count).fold(String::new(), |mut text, number| {
         let _ = writeln!(text, "User-agent: a{number}");
@@ -81,7 +81,7 @@ fn robots(count: usize) -> String {
     })
 }
 
-/// Returns a group for each robot, with the rule that `rule` returns.
+/// Returns a group for each crawler, with the rule that `rule` returns.
 fn each(count: usize, rule: impl Fn(usize) -> String) -> String {
     (0..count).fold(String::new(), |mut text, number| {
         let _ = writeln!(text, "User-agent: a{number}\n{}", rule(number));

@@ -252,13 +252,13 @@ const RUNS: &[(&str, Option<&str>)] = &[
     ("filter --robots robots -a Bot more -q --rejects rejects.jsonl --summary json", None),
     ("audit -p h.pcs -a GPTBot,Bot --time-field time list.csv --format json --summary none", None),
     (
-        "audit --robots robots -a GPTBot,Bot --beside Bot list.csv --format json --summary none",
+        "audit --robots robots -a GPTBot,Bot --baseline Bot list.csv --format json --summary none",
         None,
     ),
     ("check -p h.pcs -a Bot --format jsonl https://a.example/", None),
     ("compile --history --as-of 2024-01-03 --summary json -o o.pcs captures.jsonl odd.jsonl", None),
     ("inspect n.pcs c.example --format json", None),
-    ("survey -p a.pcs -a GPTBot,Bot --beside Bot -o x.tsv --summary json", None),
+    ("survey -p a.pcs -a GPTBot,Bot --baseline Bot -o x.tsv --summary json", None),
     ("survey --sitemaps -p a.pcs --summary json -o x.tsv", Some("survey --sitemaps")),
     ("diff a.pcs n.pcs -a GPTBot,Bot -o x.tsv --summary json", None),
     ("diff a.pcs n.pcs -a GPTBot,Bot --usage train-ai list.csv -o x.tsv --summary json", None),
@@ -300,7 +300,7 @@ fn files_left_out_are_in_every_account() {
     assert_contains(&notes, &["_robots.txt: left out"]);
 }
 
-/// Captures of a set are superseded as those of archives are.
+/// Captures of a set are superseded as captures of archives are.
 #[test]
 fn compile_counts_the_same_of_sets_as_of_archives() {
     let folder = Folder::new();

@@ -42,7 +42,7 @@ impl Sets {
         Sets { folder, old, old_hash, new_hash, duration }
     }
 
-    /// Starts to compile the new set over the old one, with temporary files beside it.
+    /// Starts to compile the new set over the old one, with temporary files next to it.
     fn start(&self) -> Child {
         let line = "compile --memory 64KiB new/robots.jsonl -o a.set";
         spawn(&self.folder, line, Stdio::null())

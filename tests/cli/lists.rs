@@ -118,7 +118,7 @@ fn a_second_column_for_urls_is_a_note_or_an_error() {
         let named = folder.ok(format!("{line} --url-field {name} --strict"));
         assert!(!text(&named.stderr).contains("could be"));
     }
-    // A postal address is no URL, and no request is one beside whole URLs.
+    // A postal address is no URL, and no request is one next to whole URLs.
     let address = "{\"url\": \"https://a.example/\", \"address\": \"1 Main Street\"}\n";
     folder.write("d.jsonl", address);
     folder.write(

@@ -110,7 +110,7 @@ fn several_names_mean_the_same_in_every_format() {
                 "{file}: {}",
                 text(&output.stdout)
             );
-            // What the format has is no name of a column, and would be ignored.
+            // A value of the format is no name of a column, and would be ignored.
             for mixed in ["record,u", "u,record"] {
                 let output = folder.output(format!("{line} {mixed}"));
                 assert_fails(&output, &["cannot be one of several names"]);
@@ -161,7 +161,7 @@ fn numbers_are_times_if_their_unit_is_named() {
     folder.write("l.csv", format!("url,t\n{}", list(2_000)));
     let line = "classify -p h.pcs -a Bot l.csv --time-field t --time-unit s --summary text";
     let output = folder.ok(line);
-    assert_says(&output, &["disallow 2000"]);
+    assert_says(&output, &["disallow 2,000"]);
     assert!(!text(&output.stderr).contains("numbers"));
 }
 

@@ -40,7 +40,7 @@ fn a_closed_pipe_is_a_quiet_success() {
         ("classify --format jsonl urls --robots robots -a Bot", 0),
         ("filter urls --robots robots -a Bot", 0),
         ("inspect x.set", 0),
-        // What the status answers it answers in any case.
+        // The status is the answer in any case.
         ("check --robots robots -a Bot https://d.example/", 0),
         ("check --robots robots -a Bot https://d.example/ https://d.example/none", 1),
         ("diff old new -a Bot", 1),

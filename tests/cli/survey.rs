@@ -255,7 +255,7 @@ fn lists_end_row_groups() {
     }
 }
 
-/// Preferences that only a search through large patterns tells are not known. What is stated for no
+/// Preferences that only a search through large patterns tells are not known. Statements for no
 /// path is still known, and so is access.
 #[test]
 fn large_patterns_of_preferences_are_not_searched() {

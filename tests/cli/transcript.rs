@@ -200,7 +200,7 @@ fn kept_or_new(shown: &str, printed: &str) -> String {
 
 /// Replaces times, rates and hashes by `[..]`.
 fn without_times(text: &str) -> String {
-    const UNITS: [&str; 5] = ["s", "URL/s", "bytes/s", "origins/s", "rows/s"];
+    const UNITS: [&str; 4] = ["s", "records/s", "origins/s", "rows/s"];
     const MEMBERS: [&str; 4] = ["\"version\":", "seconds\":", "per_second\":", "_hash\":"];
     let marks = ['(', ')', ',', ';', ':'];
     let text = text.replace(concat!("portcullis ", env!("CARGO_PKG_VERSION")), "portcullis [..]");
@@ -217,13 +217,20 @@ fn without_times(text: &str) -> String {
         for place in 0..words.len() {
             let word = words[place].trim_matches(marks).to_owned();
             let unit = words.get(place + 1).map_or("", |unit| unit.trim_matches(marks));
-            let is_time = UNITS.contains(&unit) && word.parse::<f64>().is_ok();
+            let is_rate = unit.ends_with("B/s");
+            let is_time =
+                (is_rate || UNITS.contains(&unit)) && word.replace(',', "").parse::<f64>().is_ok();
             let is_hash = word.len() == 16 && word.bytes().all(|it| it.is_ascii_hexdigit());
             if is_time || is_hash {
                 words[place] = words[place].replace(&word, "[..]");
             }
+            // The unit depends on the rate.
+            if is_time && is_rate {
+                words[place + 1] = "[..]/s".to_owned();
+            }
         }
-        words.join(" ") + "\n"
+        let line = words.join(" ");
+        line.strip_prefix("- Date: ").map_or(line.clone(), |_| "- Date: [..]".into()) + "\n"
     };
     text.lines().map(line).collect()
 }

@@ -44,7 +44,7 @@ fn robots() -> String {
     )
 }
 
-/// Returns a folder of hostile files: `robots…/a.example` and a file beside it that is not named by
+/// Returns a folder of hostile files: `robots…/a.example` and a file next to it that is not named by
 /// a host, `file…`, `list…`, `captures….jsonl`, and the sets `set…` and `other…`.
 fn hostile() -> Folder {
     let folder = Folder::new();

@@ -1,4 +1,4 @@
-//! Verdicts and rule lines beside those of another implementation, over a whole crawl.
+//! Verdicts and rule lines compared with another implementation, over a whole crawl.
 //!
 //! Each line of the table has a URL and one column `A:L` for each agent: A is 1 for allowed and 0 for
 //! disallowed, and L is the line of the deciding rule, or 0. The dialect is `google`, and files have no

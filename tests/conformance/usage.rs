@@ -1,4 +1,4 @@
-//! Usage preferences, crawl delays and rows of `survey` beside the oracle's, over a whole crawl.
+//! Usage preferences, crawl delays and rows of `survey` next to the oracle's, over a whole crawl.
 //!
 //! Few files on the web have preferences yet, so [`write()`] draws some for a third of them, from a fixed
 //! seed.
@@ -25,7 +25,7 @@ use serde_json::{Value, json};
 
 use crate::{Failure, crawlers, map, shuffled};
 
-/// The agents: a robot that many files name, and one that no file names.
+/// The agents: a crawler that many files name, and one that no file names.
 const AGENTS: [&str; 2] = ["GPTBot", "ExampleBot"];
 
 /// The most pairs of values of a file from which paths are made.
@@ -375,7 +375,7 @@ fn compare_host((key, text, rows): &HostRows<'_>) -> Compared {
 /// Returns paths made of the values of a file's lines: the root, a path that no rule asks for, and
 /// for each value the path that it matches with the stars left out, with a byte for each, cut before
 /// its last byte, and with a byte more. Values with a star also end the paths of usage lines, and
-/// those of usage lines end all others.
+/// usage lines end all others.
 ///
 /// Also returns whether these are all: with too many pairs of values, there are none.
 fn paths_of(text: &[u8]) -> (Vec<Vec<u8>>, bool) {

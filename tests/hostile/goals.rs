@@ -1,5 +1,5 @@
 //! The goals for a file of 500 KiB: 20 ms for the first URL of 2 KB, 1 ms for a later one, and 50 ms
-//! for one of 64 KiB. These tests count the work behind them.
+//! for one of 64 KiB. These tests count their work.
 
 use portcullis_dialect::dialect::{Dialect, GOOGLE, RFC_9309};
 use portcullis_dialect::usage::Label;

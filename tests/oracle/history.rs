@@ -1,7 +1,7 @@
 //! Sets with history, asked as of random times, against the captures up to each time.
 //!
 //! The captures go the way of users: JSON Lines files, `ingest`, a compiled set. The times are those
-//! at which an answer may change, and those beside them. A failure prints the captures.
+//! at which an answer may change, and those next to them. A failure prints the captures.
 
 use std::sync::Arc;
 
@@ -57,7 +57,7 @@ impl World {
                 world.push(url, 14, random);
             });
             if random.one_in(2) {
-                // What is captured often is followed by those who redirect to it.
+                // A target that is captured often is followed by origins that redirect to it.
                 let url = resource(random);
                 (0..30).for_each(|_| world.push(url.clone(), 60, random));
             }
@@ -105,12 +105,12 @@ impl World {
         self.archived.push(Archived { url, at, redirects, status, location, body });
     }
 
-    /// Returns the times at which an answer may change, and those beside them.
+    /// Returns the times at which an answer may change, and those next to them.
     fn times(&self) -> Vec<u64> {
         let dates = self.archived.iter().filter_map(|it| it.at);
         let boundaries = dates.flat_map(|at| [at, at + LONG_UNREACHABLE_SECONDS + 1]).chain([0]);
-        let beside = |at: u64| [at.saturating_sub(1), at, at + 1];
-        let mut times: Vec<u64> = boundaries.flat_map(beside).collect();
+        let near = |at: u64| [at.saturating_sub(1), at, at + 1];
+        let mut times: Vec<u64> = boundaries.flat_map(near).collect();
         times.sort_unstable();
         times.dedup();
         times

@@ -342,7 +342,7 @@ fn random_files_are_read_as_the_oracle_reads_them() {
     assert_eq!(tally.compared(), batches * each as u64);
 }
 
-/// A file that names more robots with more statements than are ordered eagerly.
+/// A file that names more crawlers with more statements than are ordered eagerly.
 #[test]
 fn statements_of_many_groups_decide_as_the_oracle_says() {
     let names: String = (0..400).map(|number| format!("User-agent: r{number}\n")).collect();

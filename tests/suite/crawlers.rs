@@ -142,7 +142,7 @@ fn a_header_names_the_agent_that_the_file_names() {
     }
 }
 
-/// Files that name thousands of robots, each in a large group that all share and in one of its own.
+/// Files that name thousands of crawlers, each in a large group that all share and in one of its own.
 fn crowded(verdict: &str) -> String {
     let name = |number: usize| format!("User-agent: a{number}\n");
     let names: String = (0..1_340).map(name).collect();
@@ -207,7 +207,7 @@ fn a_first_token_of_several_agents_names_none() {
     }
 }
 
-/// A set names no robot of a file without rules, and the delay is that of the robot that the file names.
+/// A set names no crawler of a file without rules, and the delay is that of the crawler that the file names.
 #[test]
 fn the_delay_of_a_header_is_that_of_the_name_in_the_file() {
     let text = "User-agent: Foo\nCrawl-delay: 7\n\nUser-agent: *\nCrawl-delay: 2\n";

@@ -210,7 +210,7 @@ fn the_loader_rejects_invalid_cases() {
         ("agent = \"A\"", "", "no `agent`"),
         ("robots =", "robots_base64 =", "symbol"),
         ("robots =", "robots_base64 = \"\"\nrobots =", "one of `robots`"),
-        ("agent =", "verdict = \"allow\"\nagent =", "beside a check"),
+        ("agent =", "verdict = \"allow\"\nagent =", "next to a check"),
     ];
     for (from, to, message) in broken {
         let text = SOUND.replacen(from, to, 1);

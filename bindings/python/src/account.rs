@@ -1,6 +1,6 @@
 //! `Account`: what a filter keeps and drops, and why, for a data card.
 //!
-//! The figures are those of `portcullis filter --summary FILE.json`, from the same model. Memory: the counts of
+//! The figures equal `portcullis filter --summary FILE.json`: the same code counts them. Memory: the counts of
 //! the hosts that are counted one by one, in each piece that is being decided.
 
 use std::borrow::Cow;

@@ -100,7 +100,7 @@ pub fn crawler(agent: &str, dialect: &Dialect) -> Result<Crawler, AgentError> {
 
 /// The agents that are asked about.
 pub struct Asked {
-    /// The agents, without repetitions, and then those of User-Agent headers. At least one.
+    /// The agents without repetitions, then the agents of User-Agent headers. At least one.
     pub chains: Vec<Crawler>,
     /// The lists that agents were taken from.
     pub lists: Vec<AgentList>,

@@ -44,7 +44,7 @@ const SCHEMA: &CStr = c"arrow_schema";
 const ARRAY: &CStr = c"arrow_array";
 const STREAM: &CStr = c"arrow_array_stream";
 
-/// The arrays that a Python object exports: one, or those of a stream.
+/// The arrays that a Python object exports: one, or a stream of several.
 pub type Arrays = Box<dyn Iterator<Item = Result<ArrayRef, ArrowError>> + Send>;
 
 /// Imports the Arrow data that `object` exports. `None` if it does not export Arrow.

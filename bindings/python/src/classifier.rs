@@ -237,7 +237,7 @@ impl PyClassifier {
     ///
     /// # Errors
     ///
-    /// If an agent is invalid, or the names of robots in the set are damaged.
+    /// If an agent is invalid, or the names of crawlers in the set are damaged.
     pub fn new(set: Py<PyPolicySet>, given: Given) -> PyResult<PyClassifier> {
         let dialect = set.get().set.dialect();
         let Asked { chains: agents, lists } =
@@ -385,7 +385,7 @@ impl PyClassifier {
 
     /// Decides a column of URLs. Returns true for URLs that all agents, or any agent, may fetch.
     /// With a purpose, the agents must also be permitted that use; `unstated` decides about uses
-    /// that are not stated. `at` and `before_first` are those of `classify`.
+    /// that are not stated. `at` and `before_first` are as in `classify`.
     #[pyo3(signature = (
         urls, *, host = None, query = None, scheme = None, at = None, before_first = "unknown", mode = "all", purpose = None, unstated = None,
         threads = 1
@@ -417,7 +417,7 @@ impl PyClassifier {
     }
 
     /// Counts what [`PyClassifier::allowed`] keeps and drops of a column of URLs, and why: the account of
-    /// `portcullis filter --summary FILE.json`. The arguments are those of `allowed`.
+    /// `portcullis filter --summary FILE.json`. The arguments are as in `allowed`.
     #[pyo3(signature = (
         urls, *, host = None, query = None, scheme = None, at = None, before_first = "unknown", mode = "all", purpose = None, unstated = None,
         threads = 1

@@ -41,6 +41,7 @@ mod texts;
 
 use std::io::{self, ErrorKind};
 
+use portcullis_text::settings::shown_as;
 use pyo3::exceptions::{PyException, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
@@ -65,6 +66,7 @@ impl Error {
     /// Returns the exception for what the system refused, or for what readers and writers found
     /// themselves and say by these kinds.
     fn refused(kind: ErrorKind, text: String) -> PyErr {
+        let text = with_arguments(&text);
         use ErrorKind::{InvalidData, InvalidInput, Other, OutOfMemory, UnexpectedEof};
         match kind {
             InvalidData | InvalidInput | Other | OutOfMemory | UnexpectedEof => {
@@ -93,7 +95,12 @@ fn value_error(error: impl std::error::Error) -> PyErr {
 /// Formats an error with its causes.
 fn described(error: &dyn std::error::Error) -> String {
     let errors = std::iter::successors(Some(error), |&error| error.source());
-    errors.map(ToString::to_string).collect::<Vec<_>>().join(": ")
+    with_arguments(&errors.map(ToString::to_string).collect::<Vec<_>>().join(": "))
+}
+
+/// Returns a message of a library with the names of arguments for its settings.
+fn with_arguments(message: &str) -> String {
+    shown_as(message, |name| format!("`{name}`"))
 }
 
 /// Converts a JSON text to a Python object.

@@ -38,7 +38,7 @@ use crate::fault::in_pool;
 use crate::opened::{self, PyPolicySet, set_error};
 use crate::survey::PySurvey;
 use crate::texts::with_bytes;
-use crate::{Error, ensure, of_json, value_error};
+use crate::{Error, ensure, of_json, value_error, with_arguments};
 
 /// Returns the exception for inputs that cannot be ingested: the system's, if it refused one of them.
 fn not_ingested(error: MergeError) -> PyErr {
@@ -81,7 +81,7 @@ fn warn(py: Python<'_>, archives: &[InputReport], doubted: &[CaptureField]) -> P
     });
     let doubted = doubted.iter().map(|field| two_names(*field));
     for warning in left_out.chain(doubted) {
-        let warning = CString::new(warning.replace('\0', "\u{fffd}"))?;
+        let warning = CString::new(with_arguments(&warning).replace('\0', "\u{fffd}"))?;
         PyErr::warn(py, &py.get_type::<PyUserWarning>(), &warning, 1)?;
     }
     Ok(())
@@ -103,26 +103,27 @@ impl PyPolicySet {
         Ok(opened)
     }
 
-    /// Opens a set from its bytes: those of `to_bytes`, or of its file.
+    /// Opens a set from its bytes, which `to_bytes` or its file has.
     #[classmethod]
     #[expect(clippy::needless_pass_by_value, reason = "pyo3 passes it so")]
     fn from_bytes(_: &Bound<'_, PyType>, data: PyBackedBytes) -> PyResult<PyPolicySet> {
         PyPolicySet::in_memory(&*data)
     }
 
-    /// Returns the bytes of the set: those of its file.
+    /// Returns the bytes of the set, as in its file.
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let bytes = py.detach(|| self.set.file().to_bytes()).map_err(Error::of)?;
         Ok(PyBytes::new(py, &bytes))
     }
 
     /// Compiles captures of robots.txt files, and sets, whose captures are joined. `history` keeps what
-    /// was in force at each time, for the argument `at` of a classifier. `memory` is that of the command
-    /// line, in bytes. A dict has texts by the URL of their robots.txt.
+    /// was in force at each time, for the argument `at` of a classifier. `join_schemes` gives an origin without
+    /// a capture the file of the other scheme of its host. `memory` is as on the command line, in bytes. A dict
+    /// has texts by the URL of their robots.txt.
     #[classmethod]
     #[pyo3(name = "compile", signature = (
         inputs, *, dialect = None, output = None, strictness = "usual",
-        max_robots_bytes = ROBOTS_BYTES_MAX, history = false, threads = 0,
+        max_robots_bytes = ROBOTS_BYTES_MAX, history = false, join_schemes = false, threads = 0,
         memory = None
     ))]
     fn py_compile(
@@ -134,6 +135,7 @@ impl PyPolicySet {
         strictness: &str,
         max_robots_bytes: usize,
         history: bool,
+        join_schemes: bool,
         threads: usize,
         memory: Option<usize>,
     ) -> PyResult<PyPolicySet> {
@@ -150,8 +152,8 @@ impl PyPolicySet {
             ..IngestConfig::new(asked.unwrap_or(&RFC_9309), Some(max_robots_bytes))
         };
         if let Ok(files) = inputs.cast::<PyDict>() {
-            let text = "output and history need captures in files; texts are compiled into memory";
-            ensure!(output.is_none() && !history, "{text}");
+            let text = "output, history and join_schemes need captures in files; texts are compiled into memory";
+            ensure!(output.is_none() && !history && !join_schemes, "{text}");
             let texts = texts_of(files)?;
             return in_pool(py, &pool, |stop| {
                 of_texts(&texts, &settings, Scratch::new(None, memory), stop)
@@ -166,7 +168,8 @@ impl PyPolicySet {
         let inputs = portcullis_captures::expand(inputs, None).map_err(Error::of)?.inputs;
         let inputs = inputs.into_iter().map(|input| Input::new(input.path));
         let open = |path: &Path| opened::mapped(path, PolicySet::map_to_compile);
-        let sources = Sources::new(inputs, open, &SettleChoice::default(), settings);
+        let choice = SettleChoice { join_schemes, ..SettleChoice::default() };
+        let sources = Sources::new(inputs, open, &choice, settings);
         let sources = sources.map_err(not_ingested)?;
         let own = sources.config().dialect;
         let set = sources.sets().first().map_or("", |set| &set.name);
@@ -207,11 +210,11 @@ impl PyPolicySet {
     fn survey(&self, agents: Names, history: bool, lists: bool) -> PyResult<PySurvey> {
         let PyPolicySet { set, time, .. } = self;
         let chains = Asked::new(&agents, &[], set.dialect())?.chains;
-        ensure!(!history || time.is_none(), "history has all periods; leave out @TIME");
+        ensure!(!history || time.is_none(), "history has all periods; omit @TIME");
         if history {
             self.need_history("history=True")?;
         }
-        let config = RowConfig { history, lists, beside: None, at: *time };
+        let config = RowConfig { history, lists, baseline: None, at: *time };
         Ok(PySurvey::new(Arc::clone(set), chains, config))
     }
 

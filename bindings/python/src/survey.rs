@@ -1,6 +1,6 @@
 //! `Survey`: rows of each origin and agent, as a stream of Arrow batches.
 //!
-//! The rows are those of `portcullis survey`, from the same [`SurveyRows`]. A thread computes them one
+//! The rows equal `portcullis survey`: both come from [`SurveyRows`]. A thread computes them one
 //! batch ahead of the importer. Memory: batches of about [`SURVEY_BATCH_ROWS`] rows, and what a worker
 //! keeps.
 //!

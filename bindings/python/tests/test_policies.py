@@ -253,7 +253,7 @@ def test_merging_gives_the_set_of_all_inputs(tmp_path):
     assert merged.hash == both.hash
     assert PolicySet.compile([parts[0], tmp_path / "1.jsonl"]).hash == both.hash
     other = PolicySet.compile(source, dialect="google", output=tmp_path / "google.pcs").name
-    with pytest.raises(ValueError, match="with --dialect rfc9309, .* with --dialect google; compile one of them again"):
+    with pytest.raises(ValueError, match="with `dialect` rfc9309, .* with `dialect` google; compile one of them again"):
         PolicySet.compile([parts[0], other], output=tmp_path / "all.pcs")
 
 
@@ -494,3 +494,16 @@ def test_a_set_that_is_overwritten_is_an_error(tmp_path):
     ):
         with pytest.raises(Error, match="written to while it was in use"):
             ask()
+
+
+def test_schemes_are_joined_if_asked(tmp_path):
+    captures = tmp_path / "captures.jsonl"
+    body = "User-agent: *\\nDisallow: /a\\n"
+    line = '{"url": "https://a.example/robots.txt", "status": 200, "body": "%s"}\n'
+    captures.write_text(line % body)
+    urls = ["http://a.example/a", "http://a.example/b"]
+    answers = {}
+    for joined in (False, True):
+        policies = PolicySet.compile(captures, join_schemes=joined)
+        answers[joined] = policies.for_agents(["Bot"]).allowed(urls).to_pylist()
+    assert answers == {False: [False, False], True: [False, True]}

@@ -26,7 +26,7 @@ def test_it_is_the_same_program(program, set_path):
     urls = SAMPLE / "urls.txt"
     asked = ["-p", set_path, "-a", ",".join(AGENTS)]
     for arguments in [
-        ["--version"],
+        ["-V"],
         ["--help"],
         ["--agent-lists"],
         ["classify", *asked, "--summary", "none", urls],
@@ -37,7 +37,7 @@ def test_it_is_the_same_program(program, set_path):
         [],
     ]:
         assert outcome([*MODULE, *arguments]) == outcome([program, *arguments]), arguments
-    assert run([*MODULE, "--version"]).stdout.decode() == f"portcullis {__version__}\n"
+    assert run([*MODULE, "-V"]).stdout.decode() == f"portcullis {__version__}\n"
 
 
 def test_it_reads_the_standard_input(program, set_path):

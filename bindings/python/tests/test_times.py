@@ -281,7 +281,7 @@ def test_a_set_as_of_a_time(policies, rows):
             assert asked.explain(urls[0], "CCBot") == expected.explain(urls[0], "CCBot", at=time)
         with pytest.raises(ValueError, match="SET@TIME names the time"):
             opened.for_agents(AGENTS).classify(urls, at=time)
-        with pytest.raises(ValueError, match="leave out @TIME"):
+        with pytest.raises(ValueError, match="omit @TIME"):
             opened.survey(AGENTS, history=True)
 
 

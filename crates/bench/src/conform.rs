@@ -28,14 +28,14 @@ const FAILURES_MAX: usize = 10;
 /// Why a question has no answer after that.
 const NOT_ASKED: &str = "not asked: it failed too often";
 
-/// Returns engines beside the built-in ones.
+/// Returns engines besides the built-in ones.
 type Others = fn(&Corpus) -> Vec<Engine<'_>>;
 
 /// A question, with its place in the suite.
 struct Asked<'s> {
     case: &'s Case,
     check: &'s Check,
-    /// The position of the file among those of the agent.
+    /// The position of the file among the files of the agent.
     file: usize,
     agent: String,
     url: String,

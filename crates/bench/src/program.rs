@@ -1,10 +1,11 @@
 //! The program: `run` measures engines, `conform` asks them the questions of the suite, `synth` makes data to measure with, `goals` runs
 //! `benches/goals.py`, which measures whole processes.
 //!
-//! `portcullis-bench` has the built-in engines. `portcullis-peers` is the same program with those of
+//! `portcullis-bench` has the built-in engines. `portcullis-peers` is the same program with the engines of
 //! `benches/peers`.
 
 use std::ffi::{OsStr, OsString};
+use std::fmt::Display;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -124,7 +125,7 @@ struct SynthArgs {
     /// Number of captures of each host, over five years
     ///
     /// With more than one, some captures fail, and files change between captures. The format must be
-    /// jsonl or warc. The list is DIR/urls.tsv, with a header and a time beside each URL, instead of
+    /// jsonl or warc. The list is DIR/urls.tsv, with a header and a time next to each URL, instead of
     /// DIR/urls.txt.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1_000))]
     captures: u64,
@@ -157,17 +158,30 @@ fn dialect(name: &str) -> Result<&'static Dialect, String> {
     Dialect::by_name(name).ok_or_else(|| format!("there are {names}"))
 }
 
-/// Returns engines beside the built-in ones.
+/// Returns engines besides the built-in ones.
 type Others = fn(&Corpus) -> Vec<Engine<'_>>;
 
-/// Runs the program with the arguments of the process. `others` are engines beside the built-in ones;
+/// Runs the program with the arguments of the process. `others` are engines besides the built-in ones;
 /// a report shows `name` as the command.
 pub fn main(name: &str, others: Others) -> ExitCode {
     let done = perform(Task::parse(), name, others, &mut io::stdout());
+    let is_closed = |error: &anyhow::Error| {
+        let error = error.downcast_ref::<io::Error>();
+        error.is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+    };
     done.unwrap_or_else(|error| {
-        eprintln!("error: {}", visible(&format!("{error:#}")));
+        // The reader of the report closed it.
+        if is_closed(&error) {
+            return ExitCode::SUCCESS;
+        }
+        say(format_args!("error: {error:#}"));
         ExitCode::from(2)
     })
+}
+
+/// Writes a message to standard error. That its reader closed it is no failure.
+fn say(message: impl Display) {
+    let _ = writeln!(io::stderr(), "{}", visible(&message.to_string()));
 }
 
 fn perform(task: Task, name: &str, others: Others, out: &mut dyn Write) -> Result<ExitCode> {
@@ -192,7 +206,7 @@ fn measure(args: RunArgs, name: &str, others: Others, out: &mut dyn Write) -> Re
     add_list(&mut corpus, &urls)?;
     // With one thread, portcullis compiles on the measuring thread, like every other engine.
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build()?;
-    let progress = |step: &str| eprintln!("bench: {}", visible(step));
+    let progress = |step: &str| say(format_args!("bench: {step}"));
     let command = command_line(name, std::env::args_os().skip(1));
     let report = pool.install(|| {
         let engines = chosen(&corpus, others(&corpus), &settings.choice)?;
@@ -231,7 +245,7 @@ fn ask(args: ConformArgs, others: Others, out: &mut dyn Write) -> Result<ExitCod
     let (report, junit) = (report?, junit?);
     choice.runners =
         choice.runners.into_iter().map(|it| it.within(Duration::from_secs(seconds))).collect();
-    let progress = |step: &str| eprintln!("bench: {}", visible(step));
+    let progress = |step: &str| say(format_args!("bench: {step}"));
     let found = conform(&suite, dialect, (&choice, others), &progress)?;
     report.map(|it| it.publish(&found.to_json())).transpose()?;
     junit.map(|it| it.publish(&found.to_junit())).transpose()?;

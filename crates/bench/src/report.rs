@@ -5,7 +5,7 @@ use std::time::SystemTime;
 
 use portcullis_dialect::words;
 use portcullis_robots::access::UnixSeconds;
-use portcullis_text::figures::{grouped, many};
+use portcullis_text::figures::{counted, grouped};
 use portcullis_text::visible::visible;
 use serde::Serialize;
 
@@ -171,7 +171,10 @@ impl EngineReport {
             Status::Failed(why) => lines.push(format!("failed: {why}")),
             Status::Wrong => lines.push("it is wrong, so it has no times".to_owned()),
             _ if asked > answered => {
-                lines.push(format!("{} without an answer", many((asked - answered) as u64, "URL")));
+                lines.push(format!(
+                    "{} without an answer",
+                    counted((asked - answered) as u64, "URL")
+                ));
             }
             _ => {}
         }
@@ -224,7 +227,11 @@ impl Report {
         }));
         let sampled = self.engines.iter().filter(|it| it.timed < self.corpus.timed);
         let sampled = sampled.map(|it| {
-            format!("{}: compared and timed on a sample, {}", it.name, many(it.timed as u64, "URL"))
+            format!(
+                "{}: compared and timed on a sample, {}",
+                it.name,
+                counted(it.timed as u64, "URL")
+            )
         });
         let of_engine = |engine: &EngineReport| {
             let named = |remark| format!("{}: {remark}", engine.name);
@@ -255,7 +262,7 @@ impl Report {
                 "Data: {files} files ({texts} distinct texts, {cut} cut at the limit), {}, dialect \
                  {dialect}, agent {agent}. Left out: {invalid} records that are not URLs, \
                  {without_file} URLs of origins without a file, {not_text} that are not UTF-8",
-                many(corpus.questions as u64, "URL")
+                counted(corpus.questions as u64, "URL")
             ),
             format!(
                 "Answers: the oracle judged every URL in {oracle_seconds:.1} s and allows {}, \
@@ -266,7 +273,7 @@ impl Report {
             format!(
                 "Times: {}, answered by every timed engine; median of {} rounds (least–most), and × \
                  the median of {first}. Passes fill {} s",
-                many(corpus.timed as u64, "URL"),
+                counted(corpus.timed as u64, "URL"),
                 self.rounds,
                 self.seconds_per_pass
             ),

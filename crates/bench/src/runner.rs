@@ -145,7 +145,7 @@ impl Runner {
         let program = &command.words[0];
         let mut starting = Command::new(program);
         starting.args(&command.words[1..]).stdin(Stdio::piped()).stdout(Stdio::piped());
-        // What the program starts is killed with it.
+        // Processes that the program starts are killed with it.
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut starting, 0);
         let started = starting.spawn();

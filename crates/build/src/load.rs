@@ -1,7 +1,7 @@
 //! Robots.txt files, compiled into memory for `--robots`.
 //!
 //! Owns compiling a file, or a folder of files named by host, to a [`PolicySet`] in memory. The
-//! readers and sections are those of `compile`, so both give the same verdicts.
+//! readers and sections are shared with `compile`, so both give the same verdicts.
 //!
 //! Cost: each file is read and parsed once, identical files are stored once, identical rule sets
 //! compiled once; some 20 µs per file of a crawl. A file that cannot be read is an error
@@ -110,7 +110,7 @@ impl std::fmt::Display for LoadNote {
         match &self.kind {
             LoadNoteKind::LeftOut(problem) => write!(f, "left out: {problem}"),
             LoadNoteKind::File(kind @ NoteKind::FileCut) => {
-                write!(f, "{}; --max-robots-size reads more", kind.describe())
+                write!(f, "{}; ‹max_robots_size› reads more", kind.describe())
             }
             LoadNoteKind::File(kind) => {
                 write!(f, "{}; read anyway, without a rule", kind.describe())
@@ -135,7 +135,7 @@ pub enum LoadError {
     #[error("{0}")]
     Folder(String),
     /// There is a note, and strictness makes it an error.
-    #[error("{first} ({}drop --strict to allow {})", match more {
+    #[error("{first} ({}drop ‹strict› to allow {})", match more {
         0 => String::new(),
         1 => "and 1 more note; ".to_owned(),
         more => format!("and {more} more notes; "),
@@ -351,14 +351,14 @@ fn load_folder(path: &Path, config: &LoadConfig) -> Result<Loaded, LoadError> {
             Some(first) => first.problem.clone(),
             None => format!("{}: {unreadable} files cannot be read", path.display()),
         };
-        return Err(LoadError::Folder(format!("{problem} (--lenient leaves it out)")));
+        return Err(LoadError::Folder(format!("{problem} (‹lenient› leaves it out)")));
     }
     let Some(Ingested { standings, .. }) = ingested else {
         let robots_txt = path.join(ROBOTS_TXT);
         let advice = match broken_named.first() {
             _ if robots_txt.is_file() => {
                 let file = robots_txt.display();
-                format!("pass --robots {file} to apply its robots.txt to every URL")
+                format!("pass ‹robots› {file} to apply its robots.txt to every URL")
             }
             Some(first) => format!("{}: {}", first.place, first.problem),
             None => "name the folder that holds such files".to_owned(),

@@ -162,7 +162,7 @@ fn check_captures(set: &PolicySet, time: UnixSeconds) -> Result<Option<MergeErro
         (false, false) => return Ok(None),
     };
     let (set, time) = (set.name(), time.to_rfc3339());
-    let advice = "compile its captures again with --as-of";
+    let advice = "compile its captures again with ‹as_of›";
     Ok(Some(MergeError::Unlike(format!("{set} {problem} {time}; {advice}"))))
 }
 
@@ -174,15 +174,16 @@ fn described(config: &IngestConfig) -> Described {
     let settle = &config.settle;
     let bytes = config.robots_bytes_max.map_or("unlimited".to_owned(), |bytes| bytes.to_string());
     let time = match settle.as_of {
-        Some(time) => format!("with --as-of {}", time.to_rfc3339()),
-        None => "without --as-of".to_owned(),
+        Some(time) => format!("with ‹as_of› {}", time.to_rfc3339()),
+        None => "without ‹as_of›".to_owned(),
     };
-    let joined = if settle.join_schemes { "with --join-schemes" } else { "without --join-schemes" };
+    let joined =
+        if settle.join_schemes { "with ‹join_schemes›" } else { "without ‹join_schemes›" };
     [
-        (format!("with --dialect {}", config.dialect.name), "compile one of them again"),
-        (format!("with --max-robots-size {bytes}"), "compile one of them again"),
-        (time, "pass --as-of"),
-        (format!("with --long-outage {}", settle.long_outage.as_str()), "pass --long-outage"),
-        (joined.to_owned(), "pass --join-schemes"),
+        (format!("with ‹dialect› {}", config.dialect.name), "compile one of them again"),
+        (format!("with ‹max_robots_size› {bytes}"), "compile one of them again"),
+        (time, "pass ‹as_of›"),
+        (format!("with ‹long_outage› {}", settle.long_outage.as_str()), "pass ‹long_outage›"),
+        (joined.to_owned(), "pass ‹join_schemes›"),
     ]
 }

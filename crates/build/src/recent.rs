@@ -33,7 +33,7 @@ impl<K: Eq + Hash, V: Clone> Recent<K, V> {
     }
 
     /// Returns the value of a key. If it is not remembered, `make` returns it, and its bytes in the heap with
-    /// those of the key.
+    /// the bytes of the key.
     pub(crate) fn get<E>(
         &self,
         key: K,

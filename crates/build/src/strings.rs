@@ -124,7 +124,7 @@ impl StringTable {
         if string.len() > SET_STRING_BYTES_MAX {
             return Err(CompileError::TooMuch(format!(
                 "a line has {} bytes, and a policy set keeps {SET_STRING_BYTES_MAX} of one at most; \
-                 set a limit with --max-robots-size",
+                 set a limit with ‹max_robots_size›",
                 string.len()
             )));
         }
@@ -166,7 +166,7 @@ impl StringTable {
     }
 }
 
-/// The names of robots.
+/// The names of crawlers.
 #[derive(Debug, Default)]
 pub struct NameTable {
     names: Numbered,

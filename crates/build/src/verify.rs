@@ -72,7 +72,7 @@ fn compile_again(set: &PolicySet, settled: &Ingested) -> Result<(), SetError> {
     let compiled = compiled.map_err(|error| error.of_set(set))?;
     comparison.end()?;
     if std::mem::take(&mut comparison.hasher).finish() != set.hash() {
-        let what = "the content hash is that of another content";
+        let what = "the content hash belongs to other content";
         return Err(set.file().malformed_header(what).into());
     }
     if comparison.sections != set.file().sections().len() {
@@ -81,14 +81,14 @@ fn compile_again(set: &PolicySet, settled: &Ingested) -> Result<(), SetError> {
     let fields = compiled.fields();
     match *set.file().fields() == fields {
         true => Ok(()),
-        false => Err(set.file().malformed_header("it counts other things than are there").into()),
+        false => Err(set.file().malformed_header("its counts do not match its content").into()),
     }
 }
 
 /// The bytes that are compared before the pages that were touched for them are released.
 const BYTES_PER_RELEASE: u64 = 64 << 20;
 
-/// Compares sections with those of a set.
+/// Compares sections with the sections of a set.
 struct Comparison<'s> {
     set: &'s PolicySet,
     /// The number of sections that were begun.
@@ -109,7 +109,7 @@ impl Comparison<'_> {
     }
 
     fn differs(&self, section: Section, at: u64) -> SetError {
-        let what = "it is not what the content of the set is compiled to";
+        let what = "it differs from what the content of the set compiles to";
         self.set.file().malformed(section, at, what).into()
     }
 }

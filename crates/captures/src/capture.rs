@@ -25,7 +25,7 @@ pub struct Capture<'c> {
     pub location: Option<Cow<'c, [u8]>>,
     /// The file that a "not modified" is about.
     pub confirms: Confirms,
-    /// The identity of the file among those of the resource, or that of the file that a revisit repeats.
+    /// The identity of the file within the resource, or of the file that a revisit repeats.
     pub payload: PayloadNames,
     /// The header fields about caching.
     pub caching: CachingHeaders,
@@ -191,7 +191,7 @@ type ReadBatch = dyn Fn(&ReadConfig, &mut CaptureSink<'_>) + Send;
 pub struct Batch {
     /// The bytes of the stored file that the batch covers, for progress.
     pub stored_bytes: u64,
-    /// Whether the records are those of a table, which may have several for one answer.
+    /// Whether the records are rows of a table, which may have several for one answer.
     pub is_of_table: bool,
     read: Box<ReadBatch>,
 }

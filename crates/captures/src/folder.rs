@@ -62,7 +62,7 @@ pub const NAMES: &str =
 pub fn open(path: &Path) -> Result<impl BatchReader + use<>, InputError> {
     let entries = list(path).map_err(|error| match error.kind() {
         ErrorKind::NotADirectory => {
-            InputError::list(path, "a file, not a folder; omit --input-format folder")
+            InputError::list(path, "a file, not a folder; omit ‹input_format› folder")
         }
         _ => InputError::open(path, error),
     });

@@ -67,7 +67,7 @@ pub fn open(
     match format {
         Some(CaptureFormat::Folder) => return Ok(Box::new(folder::open(path)?)),
         Some(_) if path.is_dir() => {
-            return Err(InputError::list(path, "a folder; omit --input-format"));
+            return Err(InputError::list(path, "a folder; omit ‹input_format›"));
         }
         None if path.is_dir() => return Ok(Box::new(folder::open(path)?)),
         _ => {}
@@ -102,7 +102,7 @@ fn utf8(mut source: Source) -> Result<Source, InputError> {
     }
 }
 
-const UNKNOWN: &str = "unknown format; pass --input-format warc, jsonl, csv, parquet or folder";
+const UNKNOWN: &str = "unknown format; pass ‹input_format› warc, jsonl, csv, parquet or folder";
 
 /// The problem of a text in which a body may have lines that begin another record.
 const A_SEGMENT: &str = "the text that Nutch's readseg -dump writes, in which a robots.txt can pass for that of \
@@ -229,7 +229,7 @@ mod tests {
         let named = file("d.warc", LINE.as_bytes());
         assert_eq!(read(&named, Some(CaptureFormat::JsonLines)).captures.len(), 1);
 
-        let said = "unknown format; pass --input-format warc, jsonl, csv, parquet or folder";
+        let said = "unknown format; pass ‹input_format› warc, jsonl, csv, parquet or folder";
         let warc = b"WARC/1.0\r\nWARC-Type: warcinfo\r\nContent-Length: 0\r\n\r\n\r\n\r\n";
         assert_eq!(read(&file("e", warc), None).broken, []);
         let empty = open(&file("empty", b""), None, &FieldMap::default()).err().unwrap();
@@ -251,10 +251,10 @@ mod tests {
             assert!(error.to_string().ends_with("a.jsonl: no such file or directory"), "{error}");
         }
         let error = open(folder.path(), Some(CaptureFormat::JsonLines)).unwrap().to_string();
-        assert!(error.ends_with(": a folder; omit --input-format"), "{error}");
+        assert!(error.ends_with(": a folder; omit ‹input_format›"), "{error}");
         std::fs::write(&missing, "").unwrap();
         let error = open(&missing, Some(CaptureFormat::Folder)).unwrap().to_string();
-        assert!(error.ends_with("a file, not a folder; omit --input-format folder"), "{error}");
+        assert!(error.ends_with("a file, not a folder; omit ‹input_format› folder"), "{error}");
     }
 
     #[test]

@@ -23,7 +23,7 @@ pub fn expand<'a>(
         None => Ok(!has_archives(folder)?),
         Some(CaptureFormat::Folder) => Ok(true),
         Some(_) if matches!(kinds_in(folder), (Some(_), None)) => {
-            Err(InputError::list(folder, "a folder of files named by host; omit --input-format"))
+            Err(InputError::list(folder, "a folder of files named by host; omit ‹input_format›"))
         }
         Some(_) => Ok(false),
     })
@@ -53,7 +53,7 @@ fn has_archives(folder: &Path) -> Result<bool, InputError> {
         (Some(host), Some(archive)) => {
             let problem = format!(
                 "has archives ({}) and files named by host ({}); name the archives, or read the \
-                 others with --input-format folder",
+                 others with ‹input_format› folder",
                 archive.display(),
                 host.display()
             );

@@ -225,7 +225,7 @@ impl<'l> Found<'l> {
 
 impl Members {
     /// Returns the members at `paths`, each with the number of its value. The values of `lists` may be
-    /// in a list, and those of `raw` stay JSON.
+    /// in a list, and the values of `raw` stay JSON.
     ///
     /// # Errors
     ///

@@ -49,7 +49,7 @@ impl<'r> Record<'r> {
         let Some((field, _)) = found.find(|(_, found)| found.is_repeated) else { return Ok(()) };
         let field = field.as_str();
         Err(format!(
-            "`{field}` occurs twice; if the names differ in case, choose one with --fields \
+            "`{field}` occurs twice; if the names differ in case, choose one with ‹fields› \
              {field}=NAME"
         ))
     }
@@ -107,7 +107,7 @@ impl<'r> Record<'r> {
             return Ok(robots_txt_of(&host).unwrap_or(Subject::Host(host)));
         }
         let names = fields.names(&[CaptureField::Url, CaptureField::Host]);
-        Err(format!("no URL and no host ({names}); name the field with --fields url=NAME"))
+        Err(format!("no URL and no host ({names}); name the field with ‹fields› url=NAME"))
     }
 
     fn time(&mut self, unit: Option<TimeUnit>) -> Result<Option<UnixSeconds>, String> {
@@ -172,13 +172,13 @@ impl<'r> Record<'r> {
 }
 
 /// The problem of a body whose status is null, and that of a record without an answer.
-const NO_STATUS: &str = "a body, but no status: name the status with --fields status=NAME, or \
-                         --fields status= if there is none";
+const NO_STATUS: &str = "a body, but no status: name the status with ‹fields› status=NAME, or \
+                         ‹fields› status= if there is none";
 const NO_OUTCOME: &str = "no status, no body and no error, so its outcome is not known";
 
 /// The forms of times, for messages.
 const EXPECTED_TIME: &str = "expected a date or time, such as 2024-05-01T12:00:00Z, 2024-05-01 or 20240501120000, or a number \
-     with --time-unit";
+     with ‹time_unit›";
 
 /// Returns the time of an answer. No answer is older than 1970 or from after 9999, so such a time is a
 /// mistake.
@@ -187,7 +187,7 @@ fn answered_at(seconds: i64) -> Result<UnixSeconds, String> {
         return Err(format!("its time is {} s before 1970", seconds.unsigned_abs()));
     }
     in_range(seconds).ok_or_else(|| {
-        format!("its time is {seconds} s after 1970, in no year of four digits; see --time-unit")
+        format!("its time is {seconds} s after 1970, in no year of four digits; see ‹time_unit›")
     })
 }
 

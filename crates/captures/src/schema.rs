@@ -174,7 +174,7 @@ impl FieldMap {
             _ => format!("; the first has {}", listed(first.iter())),
         };
         Some(format!(
-            "no capture has the field {path} (--fields {field}={path}){there}; name one that some capture \
+            "no capture has the field {path} (‹fields› {field}={path}){there}; name one that some capture \
              has, or omit it"
         ))
     }
@@ -222,7 +222,7 @@ impl FieldMap {
                 // They have no usual layout in tables.
                 if self.named(field).is_some() {
                     return Err(format!(
-                        "{name} are read from JSON Lines only; omit --fields {name}"
+                        "{name} are read from JSON Lines only; omit ‹fields› {name}"
                     ));
                 }
                 continue;
@@ -233,7 +233,7 @@ impl FieldMap {
             for (rank, path) in self.candidates(field).iter().enumerate() {
                 let found = find(field, path).map_err(|(one, other)| {
                     format!(
-                        "two columns are called {one} and {other}; name one with --fields \
+                        "two columns are called {one} and {other}; name one with ‹fields› \
                          {name}=COLUMN, or rename one"
                     )
                 })?;
@@ -250,7 +250,7 @@ impl FieldMap {
         for FieldName { field, path } in &self.named {
             if let Some(path) = path.as_ref().filter(|_| !has(*field)) {
                 let field = field.as_str();
-                return Err(format!("no column {path} (--fields {field}={path}); {names}"));
+                return Err(format!("no column {path} (‹fields› {field}={path}); {names}"));
             }
         }
         for [one, other] in [
@@ -261,7 +261,7 @@ impl FieldMap {
                 let what = if one == CaptureField::Url { "URL or host" } else { "body" };
                 let (usual, one) = (self.names(&[one, other]), one.as_str());
                 return Err(format!(
-                    "no column for the {what} ({usual}); name it with --fields {one}=COLUMN; {names}"
+                    "no column for the {what} ({usual}); name it with ‹fields› {one}=COLUMN; {names}"
                 ));
             }
         }

@@ -102,11 +102,11 @@ impl WarcReader {
         let Err(problem) = self.read_record(batch)? else { return Ok(true) };
         if !self.are_members || self.damages == WARC_DAMAGES_MAX {
             return Err(self.window.problem(format!(
-                "record at byte {position}: {problem}; what follows is not read, because nobody knows where \
+                "record at byte {position}: {problem}; the rest is not read, because nobody knows where \
                  the next record begins; write the archive anew, with a member of gzip for each record"
             )));
         }
-        let what = "what its member of gzip holds after it is left out too; write the archive anew";
+        let what = "the rest of its gzip member is left out too; write the archive anew";
         batch.add(position, Err(format!("{problem}; {what}")));
         self.damages += 1;
         Ok(self.window.skip_to_member() || self.window.take_failure().map_or(Ok(false), Err)?)

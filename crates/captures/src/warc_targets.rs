@@ -1,6 +1,6 @@
 //! The target URIs of a WARC, WAT or WET file, for lists.
 //!
-//! Captures are the records of the types `response`, `resource` and `revisit`; in WET files those of
+//! Captures are the records of the types `response`, `resource` and `revisit`; in WET files, records of
 //! the type `conversion`; and in WAT files `metadata` as JSON, of which successive ones about the same
 //! URI count once, because the request and the response of a capture have one each. A capture without a
 //! URI is an empty line, so it is an invalid record in its place. Memory: the header of a record.

@@ -37,7 +37,7 @@ pub fn run(mut args: AuditArgs, files: &Files) -> anyhow::Result<()> {
     ensure!(!prints_page, "a terminal cannot show a page; use -o FILE.html, or omit --format");
     let summary = plan::summary(&args.run)?;
     let questions = plan::questions(args.asked.questions, policy_args.dialect())?;
-    let beside = plan::beside(args.beside)?;
+    let baseline = plan::baseline(args.baseline)?;
     let times = plan::times(args.times, false, None, &policy_args)?;
     let questions = QuestionPlan { times, ..questions };
     let strictness = policy_args.faults.strictness();
@@ -52,10 +52,10 @@ pub fn run(mut args: AuditArgs, files: &Files) -> anyhow::Result<()> {
     policies.show_notes(summary.form);
     let classifier = engine::classifier(&policies.set, &questions)?;
     let scratch = Scratch::new(None, None);
-    let beside = beside.map(|it| it.agents(classifier.dialect())).transpose()?;
-    let beside = beside.as_deref().and_then(<[_]>::first);
+    let baseline = baseline.map(|it| it.agents(classifier.dialect())).transpose()?;
+    let baseline = baseline.as_deref().and_then(<[_]>::first);
     let top = args.top.top.unwrap_or(TOP);
-    let audit = pool.install(|| Audit::new(classifier, beside, top, &scratch))?;
+    let audit = pool.install(|| Audit::new(classifier, baseline, top, &scratch))?;
     let loaded = Instant::now();
     let mut findings = Findings::default();
     let assumed_scheme = questions.assumed_scheme.as_deref();
@@ -71,7 +71,8 @@ pub fn run(mut args: AuditArgs, files: &Files) -> anyhow::Result<()> {
     )?;
     findings.counts.invalid = invalid;
     let (notes, times) = (&stream.notes.kept, [started, loaded]);
-    let mut account = summary::account(&policies, &findings.counts, notes, times);
+    let inputs: Vec<String> = stream.names().collect();
+    let mut account = summary::account(&policies, &inputs, &findings.counts, notes, times);
     // Equal inputs give equal reports.
     let time = account.time.take();
     let mut report = pool.install(|| audit.report(&findings, account))?;
@@ -79,7 +80,7 @@ pub fn run(mut args: AuditArgs, files: &Files) -> anyhow::Result<()> {
     let newest = || "newest".to_owned();
     let as_of = |times: &TimePlan| times.all.map_or_else(newest, UnixSeconds::to_rfc3339);
     report.survey_at = questions.times.as_ref().map(as_of);
-    report.inputs = stream.inputs.iter().map(|list| list.path.display().to_string()).collect();
+    report.inputs = inputs;
     let mut complete = Vec::new();
     for (mut output, format) in outputs.into_iter().zip(formats) {
         let text = match format {

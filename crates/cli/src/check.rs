@@ -1,4 +1,4 @@
-//! `portcullis check`: the verdicts on URLs, one line each. They are arguments, or those of lists.
+//! `portcullis check`: the verdicts on URLs of arguments and lists, one line each.
 
 use std::env;
 use std::io::{self, ErrorKind, IsTerminal};
@@ -7,6 +7,7 @@ use std::path::Path;
 use anyhow::ensure;
 use clap::ColorChoice;
 use portcullis_dialect::decision::Verdict;
+use portcullis_dialect::dialect::GOOGLE;
 use portcullis_report::{ChunkError, Counts, Piece, explanation, explanation_json};
 use portcullis_robots::url::is_requested_otherwise;
 use portcullis_rows::limits::CHUNK_OUTPUT_BYTES_MAX;
@@ -48,6 +49,15 @@ pub fn run(args: CheckArgs, files: &Files) -> anyhow::Result<ExitStatus> {
     let mut lists = lists.transpose()?;
     let policies = engine::load(&thread_pool(THREADS)?, &policies, &questions)?;
     policies.show_notes(if args.quiet { SummaryForm::Quiet } else { SummaryForm::None });
+    let of_google = questions.asked.given().find(|name| agents::is_of_google(name));
+    if let Some(name) =
+        of_google.filter(|_| !args.quiet && policies.set.dialect().name != GOOGLE.name)
+    {
+        say(format_args!(
+            "note: {name} reads robots.txt in its own way (`Disalow:` is Disallow); --dialect google \
+             decides as it does"
+        ));
+    }
     let classifier = engine::classifier(&policies.set, &questions)?.with_usage(&labels).into();
     let form = Form {
         json: args.format == Format::Jsonl,

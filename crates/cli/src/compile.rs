@@ -19,7 +19,7 @@ use portcullis_report::account::format;
 use portcullis_report::{Account, Figures, NoRecords, PolicyFacts, Run, Time};
 use portcullis_robots::access::{CaptureNote, UnixSeconds};
 use portcullis_robots::syntax::NoteKind;
-use portcullis_text::figures::seconds;
+use portcullis_text::figures::{grouped, seconds, size};
 use portcullis_text::visible::visible;
 use serde::Serialize;
 
@@ -137,8 +137,8 @@ pub fn run(args: CompileArgs, files: &Files) -> anyhow::Result<()> {
     summary::write(&summary, &object)
 }
 
-/// Checks the flags of `compile` beside policy sets: those about archives need one, and archives are
-/// read as those of the sets were.
+/// Checks the flags of `compile` with policy sets: those about archives need one, and archives are
+/// read in the same way as the captures of the sets.
 fn check_flags(args: &CompileArgs, sources: &Sources) -> anyhow::Result<()> {
     let settings = sources.config();
     let Some(SourceSet { name, .. }) = sources.sets().first() else { return Ok(()) };
@@ -154,7 +154,7 @@ fn check_flags(args: &CompileArgs, sources: &Sources) -> anyhow::Result<()> {
     ];
     let given = of_archives.into_iter().find(|&(_, is_given)| is_given);
     if let Some((flag, _)) = given.filter(|_| sources.archives().is_empty()) {
-        bail!("{flag} is about archives, and {name} is a policy set; leave it out");
+        bail!("{flag} is about archives, and {name} is a policy set; omit it");
     }
     if let Some(dialect) = text.dialect.filter(|&dialect| dialect != settings.dialect) {
         bail!(
@@ -165,7 +165,7 @@ fn check_flags(args: &CompileArgs, sources: &Sources) -> anyhow::Result<()> {
     }
     ensure!(
         text.max_robots_size.is_none() || text.bytes_max() == settings.robots_bytes_max,
-        "{name} was compiled with another --max-robots-size; leave it out, or compile its captures again"
+        "{name} was compiled with another --max-robots-size; omit it, or compile its captures again"
     );
     Ok(())
 }
@@ -195,7 +195,7 @@ fn shown(
         show_problems(reports, doubtful.unwrap_or_default());
         for &field in ingested.as_ref().map_or(&[][..], |it| &it.doubted) {
             say(format_args!(
-                "note: {}; the first that has a value counts (--strict makes this an error)",
+                "note: {}; the first with a value is used (--strict makes this an error)",
                 two_names(field)
             ));
         }
@@ -220,15 +220,17 @@ fn show_file_notes(counts: &StandingCounts, dialect: &Dialect) {
     let figures = Figures::of(NoteKind::APPEARANCES, NoteKind::as_str, count);
     if figures.sum() > 0 {
         say(format_args!(
-            "warning: some files do not look like robots.txt; they are parsed by {}; origins: {figures}",
+            "warning: {} sent something other than robots.txt ({figures}); it is parsed as {} says",
+            counted(figures.sum(), "origin"),
             dialect.name
         ));
     }
     let cut = counts.with_file_note(NoteKind::FileCut);
     if cut > 0 {
         say(format_args!(
-            "note: some files are longer than the limit, and their ends are ignored; \
-             --max-robots-size reads more; origins: {cut}"
+            "note: the files of {} are longer than the limit, and their ends are ignored; \
+             --max-robots-size reads more",
+            counted(cut, "origin")
         ));
     }
 }
@@ -264,17 +266,17 @@ fn show_problems(inputs: &[InputReport], [superseded_undated, same_second]: [u64
         ),
         (
             superseded_undated,
-            "without a date superseded by those with dates or of inputs later by name (--strict makes this \
+            "without a date, superseded by captures with dates or from inputs later by name (--strict makes this \
              an error)",
         ),
         (
             same_second,
-            "with another file than one of the same URL and second; the later in the input counts (--strict makes \
+            "with another file than one of the same URL and second; the later in the input is used (--strict makes \
              this an error)",
         ),
         (
             sum(|input| input.other_urls),
-            "of other URLs than a robots.txt; they count as targets of redirects alone (--strict makes \
+            "of URLs other than a robots.txt; used only as targets of redirects (--strict makes \
              this an error)",
         ),
         (
@@ -338,23 +340,23 @@ impl summary::Summary for Summary<'_> {
         let files = files_left_out(self.inputs);
         let parts = [
             Some(counted(self.captures, "capture")),
-            (self.superseded > 0).then(|| format!("{} superseded", self.superseded)),
+            (self.superseded > 0).then(|| format!("{} superseded", grouped(self.superseded))),
             (self.broken > files).then(|| counted(self.broken - files, "broken record")),
             (files > 0).then(|| format!("{} left out", counted(files, "file"))),
-            (self.bytes > 0).then(|| counted(self.bytes, "byte")),
+            (self.bytes > 0).then(|| size(self.bytes)),
         ];
         let parts: Vec<String> = parts.into_iter().flatten().collect();
         let inputs = counted(self.inputs.len() as u64, "input");
         writeln!(out, "{} in {inputs}", parts.join(", "))?;
         let (ingesting, compiling) = (seconds(time.load_seconds), seconds(time.seconds));
-        let rate = time.records_per_second;
+        let rate = grouped(time.records_per_second);
         writeln!(out, "{ingesting} to ingest, {compiling} to compile: {rate} origins/s")?;
         if self.spilled_bytes > 0
             && let Some(memory) = self.memory_bytes
         {
-            let spilled = counted(self.spilled_bytes, "byte");
-            let memory = counted(memory as u64, "byte");
-            writeln!(out, "{spilled} in temporary files, beside {memory} of memory (--memory)")?;
+            let spilled = size(self.spilled_bytes);
+            let memory = size(memory as u64);
+            writeln!(out, "{spilled} in temporary files, and {memory} of memory (--memory)")?;
         }
         let [origins, hosts] = [(facts.origins, "origin"), (facts.hosts, "host")]
             .map(|(count, noun)| counted(count.unwrap_or(0), noun));
@@ -372,12 +374,12 @@ impl summary::Summary for Summary<'_> {
         }
         let as_of = self.as_of.as_ref().map_or_else(String::new, |time| format!(", as of {time}"));
         if self.in_outage > 0 {
-            writeln!(out, "in an outage {}{as_of}", self.in_outage)?;
+            writeln!(out, "in an outage {}{as_of}", grouped(self.in_outage))?;
         }
         if self.later > 0 {
             writeln!(out, "left out {}{as_of}", counted(self.later, "later capture"))?;
         }
-        let (name, bytes) = (visible(&facts.name), counted(facts.set_bytes, "byte"));
+        let (name, bytes) = (visible(&facts.name), size(facts.set_bytes));
         let policies = counted(facts.policies, "policy");
         writeln!(out, "{name}: {bytes}, {policies}, {}", counted(facts.rule_sets, "rule set"))
     }

@@ -1,5 +1,6 @@
 //! `portcullis diff`: the changes between two policy sets, or between two robots.txt files.
 
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -11,7 +12,7 @@ use portcullis_build::{LoadConfig, LoadError, LoadNote, load, load_text, read_te
 use portcullis_dialect::limits::BODY_BYTES_MAX;
 use portcullis_dialect::usage::Label;
 use portcullis_files::kind::{FileKind, is_mostly_text};
-use portcullis_lint::analysis::{Budget, FileComparison, Grouped, robots_named};
+use portcullis_lint::analysis::{Budget, FileComparison, Grouped, RobotComparison, robots_named};
 use portcullis_report::account::format;
 use portcullis_report::{
     Account, Encoded, Figures, InvalidRecords, NoRecords, PolicyFacts, Run, Time,
@@ -45,7 +46,9 @@ use super::summary;
 use super::table::{self, Rows, TableFile};
 use super::values::{Format, SetAt};
 
-/// The name of the robots that no file names.
+/// The number of paths for each crawler, unless a flag says otherwise.
+const TOP: usize = 10;
+/// The name of the crawlers that no file names.
 const UNNAMED: &str = "*";
 
 /// A comparison to make.
@@ -56,6 +59,8 @@ struct Diff {
     labels: Vec<Label>,
     /// How robots.txt files are read.
     config: LoadConfig,
+    /// The rows for each crawler of two files, at most.
+    paths_max: usize,
     /// The lists of URLs; `None` to compare origins.
     stream: Option<StreamPlan>,
     format: Format,
@@ -99,6 +104,7 @@ pub fn run(args: DiffArgs, files: &Files) -> anyhow::Result<ExitStatus> {
         questions,
         labels,
         config,
+        paths_max: args.top.top.unwrap_or(TOP),
         stream,
         format,
         output,
@@ -111,6 +117,7 @@ pub fn run(args: DiffArgs, files: &Files) -> anyhow::Result<ExitStatus> {
                 text.dialect.is_none() && text.max_robots_size.is_none(),
                 "a policy set has its own dialect and size limit; omit --dialect and --max-robots-size"
             );
+            ensure!(args.top.top.is_none(), "-n limits the paths of two robots.txt files; omit it");
             check_files(&old, strictness)?;
             check_files(&new, strictness)?;
             diff.sets(&old, &new, Vec::new())
@@ -149,7 +156,7 @@ fn open(SetAt { path, time }: &SetAt) -> anyhow::Result<Option<Arc<PolicySet>>> 
         {
             ensure!(
                 time.is_none(),
-                "{}: not a policy set, and only a set has times; leave out @TIME",
+                "{}: not a policy set, and only a set has times; omit @TIME",
                 path.display()
             );
             Ok(None)
@@ -302,7 +309,7 @@ impl Diff {
         Ok((Found::Urls { counts, invalid: invalid.into() }, table, rejects))
     }
 
-    /// Compares two robots.txt files for the given agents, or for every robot.
+    /// Compares two robots.txt files for the given agents, or for every crawler.
     fn files(&self, paths: [&PathBuf; 2]) -> anyhow::Result<ExitStatus> {
         let config = &self.config;
         let (dialect, bytes_max) = (config.dialect, config.robots_bytes_max);
@@ -324,7 +331,7 @@ impl Diff {
             records.map(|it| (it.field, it.value, it.user_agent)).collect::<Vec<_>>()
         });
         if usage[0] != usage[1] {
-            let note = "the usage records of the files differ, and verdicts alone are compared; \
+            let note = "the usage records of the files differ, and only verdicts are compared; \
                         `portcullis survey --robots FILE` shows preferences";
             notes.add(note.to_owned());
         }
@@ -336,16 +343,29 @@ impl Diff {
         let sides = files.map(|file| Grouped::new(file, dialect));
         let mut budget = Budget::default();
         let mut comparison = FileComparison::new(sides.each_ref(), &mut budget);
+        // Crawlers with equal rows share them, in the order of the first of each.
+        let mut alike: Vec<(RobotComparison, Vec<&str>)> = Vec::new();
+        let mut known: HashMap<RobotComparison, usize> = HashMap::new();
         for robot in agents.iter().map(Some).chain(unnamed) {
             let found = comparison.robot(robot);
             let agent = robot.map_or(UNNAMED, Crawler::name);
-            changes::push_file(agent, files, &found, &mut rows.added);
-            rows.write_many()?;
+            match known.get(&found) {
+                Some(&place) => alike[place].1.push(agent),
+                None => {
+                    known.insert(found.clone(), alike.len());
+                    alike.push((found.clone(), vec![agent]));
+                }
+            }
             let answer = Answer::of(&found.differences);
             answers[answer as usize] += 1;
             if answer == Answer::Unknown {
                 limited.get_or_insert_with(|| agent.to_owned());
             }
+        }
+        for (found, agents) in &alike {
+            let names = agents.join(",");
+            changes::push_file(&names, files, found, self.paths_max, &mut rows.added);
+            rows.write_many()?;
         }
         let names = agents.iter().map(|agent| agent.name().to_owned()).collect();
         let run = Run { agents: names, ..Run::default() };
@@ -463,7 +483,7 @@ impl summary::Summary for Summary {
             if old != new {
                 writeln!(
                     out,
-                    "note: the {what} differ, {old} and {new}; verdicts may change for that reason alone"
+                    "note: the {what} differ, {old} and {new}; verdicts may change for this reason"
                 )?;
             }
         }

@@ -17,7 +17,7 @@ use rayon::ThreadPool;
 use super::agents::{self, AgentNotes};
 use super::args::PolicyArgs;
 use super::mapped;
-use super::message::{first, show_first};
+use super::message::{first, show_first, with_flags};
 use super::output::SummaryForm;
 use super::plan::{self, QuestionPlan, TimePlan};
 use super::values::SetAt;
@@ -41,7 +41,7 @@ pub fn load(
         let name = path.display();
         ensure!(
             time.is_none() || questions.times.is_some(),
-            "{name}: this command reads the newest policies; leave out @TIME"
+            "{name}: this command reads the newest policies; omit @TIME"
         );
         let set = mapped::set(path).map_err(needs_set)?;
         let own = set.dialect();
@@ -55,7 +55,7 @@ pub fn load(
     } else {
         ensure!(
             questions.times.is_none(),
-            "--robots has the files of today; compile captures with --history, and use -p to ask for a \
+            "--robots has only current files; compile captures with --history, and use -p to ask for a \
              time"
         );
         let dialect = args.text.dialect();
@@ -84,8 +84,8 @@ pub fn check_files(set: &PolicySet, strictness: Strictness) -> anyhow::Result<()
     let (name, odd) = (set.name(), PolicyFacts::of(set).file_notes.to_string());
     ensure!(
         strictness != Strictness::Strict || odd.is_empty(),
-        "{name}: some robots.txt files are cut, HTML, JSON or binary data ({odd}); drop --strict to use \
-         them as the dialect says"
+        "{name}: some robots.txt files are cut, HTML, JSON or binary data ({odd}); drop --strict to \
+         read them as the dialect says"
     );
     Ok(())
 }
@@ -174,7 +174,7 @@ fn needs_set(error: SetError) -> anyhow::Error {
 
 /// Returns the first few of `count` notes, for an account.
 pub fn texts_of(notes: &[LoadNote], count: u64) -> Vec<String> {
-    first(notes.iter().map(ToString::to_string), count, more)
+    first(notes.iter().map(|note| with_flags(&note.to_string())), count, more)
 }
 
 /// Shows the first few of `count` notes on standard error, unless a JSON summary has them.

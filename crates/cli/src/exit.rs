@@ -16,9 +16,9 @@ pub enum ExitStatus {
 pub const HELP: &str = "\
 Exit status:
   0  Success. check: every URL is allowed. lint: no error. diff: no change.
-  1  check: some URL is disallowed, unknown or invalid. inspect SET HOST: the set has no policy for
+  1  check: a URL is disallowed, unknown or invalid. inspect SET HOST: the set has no policy for
      the host. lint: an error, or with --fail a warning. diff: a change. filter --fail: nothing was
      kept.
   2  Wrong usage, unreadable input, a damaged policy set, or output that cannot be written. No
      partial output is left. If the program is killed (SIGKILL, power loss), a file whose name ends
-     in .unfinished may be left beside the output; the next run that writes this output removes it.";
+     in .unfinished may remain next to the output; the next run that writes this output removes it.";

@@ -2,10 +2,12 @@
 
 use portcullis_report::Filter;
 use portcullis_report::filter::{Class, Fate, Plan, Quantifier};
+use portcullis_rows::list::ListFormat;
 
 use super::args::FilterArgs;
 use super::exit::ExitStatus;
 use super::files::Files;
+use super::message::say;
 use super::output::{SummaryForm, SummaryTo};
 use super::records::{Request, Writing};
 use super::rows::{self, Head};
@@ -42,6 +44,13 @@ pub fn run(mut args: FilterArgs, files: &Files) -> anyhow::Result<ExitStatus> {
         rows::not_to_terminal(request.stream.prints, fix)?;
         request.stream.chunks = rows::ROW_GROUPS;
         request.stream.shows_cuts = true;
+    }
+    let is_csv = ListFormat::from_name(output) == Some(ListFormat::Csv);
+    if writes && !are_rows && files.parquet_lists > 0 && is_csv {
+        say(format_args!(
+            "note: {}: URLs of the kept rows, one per line, without a header; -o FILE.parquet keeps all columns",
+            output.display()
+        ));
     }
     let run = request.open(files, None, &aside)?;
     let described = are_rows.then(|| run.policies.agents.run.clone());

@@ -12,7 +12,7 @@ use portcullis_report::account::format;
 use portcullis_robots::url::Origin;
 use portcullis_set::PolicySet;
 use portcullis_survey::{HostDetail, OriginHistory, Survey, tables};
-use portcullis_text::figures::counted;
+use portcullis_text::figures::{counted, size};
 use portcullis_text::json::to_json;
 use serde::Serialize;
 use serde_json::Value;
@@ -21,7 +21,7 @@ use super::args::InspectArgs;
 use super::engine::{THREADS, thread_pool};
 use super::exit::ExitStatus;
 use super::mapped;
-use super::message::say;
+use super::message::{say, with_flags};
 use super::output;
 use super::plan;
 use super::values::{Format, SetAt};
@@ -34,13 +34,15 @@ pub fn run(mut args: InspectArgs) -> anyhow::Result<ExitStatus> {
     let name = path.display();
     ensure!(
         time.is_none(),
-        "{name}: inspect takes no @TIME; leave it out (inspect {name} HOST has all periods of a host)"
+        "{name}: inspect takes no @TIME; omit it (inspect {name} HOST has all periods of a host)"
     );
     let set = mapped::set(path)?;
     if args.verify {
         verify(&set, &Scratch::new(None, args.memory.memory))?;
         if args.host.is_none() && args.format.is_none() && args.top.top.is_none() {
+            let sections = tables::sections(&set);
             set.is_whole()?;
+            output::print(sections.trim_start().as_bytes())?;
             return Ok(ExitStatus::Done);
         }
     }
@@ -115,7 +117,7 @@ fn file(
 fn verify(set: &PolicySet, scratch: &Scratch) -> anyhow::Result<()> {
     let verified = thread_pool(THREADS)?.install(|| portcullis_build::verify(set, scratch))?;
     let (records, counts) = (verified.records, verified.counts);
-    let (blocks, bytes) = (counted(verified.blocks, "block"), counted(set.bytes(), "byte"));
+    let (blocks, bytes) = (counted(verified.blocks, "block"), size(set.bytes()));
     let (name, hash) = (set.name(), set.hash());
     say(format_args!("{name}: all {blocks} are intact; set {hash:.16}, {bytes}"));
     let history = match set.history_captures() {
@@ -128,7 +130,7 @@ fn verify(set: &PolicySet, scratch: &Scratch) -> anyhow::Result<()> {
         counted(counts.origins, "origin"),
         counted(counts.captures, "capture"),
         counted(counts.strings, "string"),
-        counted(counts.tokens, "robot name"),
+        counted(counts.tokens, "crawler name"),
         counted(counts.policies, "policy"),
         counted(records, "record"),
         counted(counts.rule_sets, "rule set"),
@@ -171,7 +173,7 @@ fn survey(set: &PolicySet, args: &InspectArgs) -> anyhow::Result<Vec<u8>> {
     })?;
     if args.format != Some(Format::Json) {
         let provenance = Provenance::read(provenance);
-        return Ok(tables::survey(set, &survey, provenance.as_ref()).into_bytes());
+        return Ok(with_flags(&tables::survey(set, &survey, provenance.as_ref())).into_bytes());
     }
     let sections = set.section_bytes().map(|(name, bytes)| (name.replace(' ', "-"), bytes.into()));
     Ok(json_line(&SurveyObject {
@@ -186,5 +188,5 @@ fn survey(set: &PolicySet, args: &InspectArgs) -> anyhow::Result<Vec<u8>> {
 }
 
 fn json_line(object: &impl Serialize) -> Vec<u8> {
-    (to_json(object) + "\n").into_bytes()
+    (with_flags(&to_json(object)) + "\n").into_bytes()
 }

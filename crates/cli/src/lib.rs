@@ -47,8 +47,10 @@ mod values;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
+use std::sync::LazyLock;
 
 use clap::{CommandFactory, FromArgMatches};
+use portcullis_engine::vectors::Vectors;
 
 use self::args::{Arguments, Command, ListsFormat};
 pub use self::exit::ExitStatus;
@@ -83,8 +85,20 @@ fn found_if_closed(fails: bool, result: anyhow::Result<ExitStatus>) -> anyhow::R
     }
 }
 
+/// The text of `--version`, after the name of the program: what a report of a problem needs.
+static VERSION: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "{} ({}-{})\npolicy sets: format {}\nvector instructions: {}",
+        env!("CARGO_PKG_VERSION"),
+        std::env::consts::ARCH,
+        std::env::consts::OS,
+        portcullis_set::file::VERSION,
+        Vectors::detect().name(),
+    )
+});
+
 fn try_run(typed: &[OsString]) -> anyhow::Result<ExitStatus> {
-    let mut command = args::examples::added_to(Arguments::command());
+    let mut command = args::examples::added_to(Arguments::command()).long_version(VERSION.as_str());
     let matches = match command.try_get_matches_from_mut(typed) {
         Ok(matches) => matches,
         Err(wrong) if wrong.use_stderr() => message::shown(wrong, &command).exit(),

@@ -35,14 +35,14 @@ pub const SURVEY_GROUP_ROWS: usize = 128 * 1024;
 pub const SURVEY_TEXT_ROWS: usize = 16 * 1024;
 
 /// Bytes of lists of values, counted as for [`SURVEY_LIST_BYTES`], in a row group of Parquet: 256
-/// MiB, plus those of one host.
+/// MiB, plus the bytes of one host.
 ///
 /// Source: our choice. It does not end the groups of a million files of some kilobytes early, and
 /// values that repeat for each agent are compressed to a tenth and less.
 pub const SURVEY_GROUP_LIST_BYTES: u64 = 256 * 1024 * 1024;
 
 /// Bytes of lists of values, counted as for [`SURVEY_LIST_BYTES`], that all threads write as text at
-/// once: 128 MiB, plus those of one host.
+/// once: 128 MiB, plus the bytes of one host.
 ///
 /// Source: our choice. It keeps eight threads busy with lists of their longest.
 pub const SURVEY_LIST_BYTES_AT_ONCE: u64 = 8 * SURVEY_LIST_BYTES;

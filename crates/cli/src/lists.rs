@@ -45,7 +45,7 @@ pub fn outputs(
         ensure!(path.as_os_str() != "-", "--out-dir needs files; standard input has no name");
         let name = match extension {
             Some(extension) => renamed(below, extension),
-            // The records of a sitemap are lines, not XML; those of WARC too.
+            // The records of a sitemap and of WARC are lines.
             None if ListFormat::from_name(below).is_some_and(ListFormat::becomes_lines) => {
                 renamed(below, "txt")
             }

@@ -10,11 +10,21 @@ use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command};
 pub use portcullis_text::figures::counted;
+use portcullis_text::settings::shown_as;
 use portcullis_text::visible::visible;
 
 /// Writes a message.
 pub fn say(message: impl Display) {
-    let _ = writeln!(io::stderr(), "{}", visible(&message.to_string()));
+    let _ = writeln!(io::stderr(), "{}", visible(&with_flags(&message.to_string())));
+}
+
+/// Returns a message with flags for the names of settings that libraries write.
+pub fn with_flags(message: &str) -> String {
+    shown_as(message, |name| match name {
+        "policies" => "-p".to_owned(),
+        "null_data" => "-0".to_owned(),
+        _ => format!("--{}", name.replace('_', "-")),
+    })
 }
 
 /// The number of notes of one kind that are shown.
@@ -52,6 +62,7 @@ impl Notes {
 
     /// Adds a note that is shown after a word.
     pub fn show(&mut self, word: &str, note: String) {
+        let note = with_flags(&note);
         if !self.are_hidden {
             say(format_args!("{word}{note}"));
         }

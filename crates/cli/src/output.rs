@@ -5,7 +5,7 @@
 //! replaced.
 //!
 //! A compressed file is a sequence of frames of zstd or members of gzip, so that threads can compress
-//! what they made ([`Compressor`]) and one thread writes it. What an [`Output`] compresses itself is
+//! their output ([`Compressor`]) and one thread writes it. An [`Output`] that compresses by itself is
 //! cut where the text has [`FRAME_BYTES`], so the same text makes the same file.
 //!
 //! Records are untrusted text. On a terminal, their hidden characters are escaped; elsewhere they

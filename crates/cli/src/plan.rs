@@ -25,7 +25,7 @@ use portcullis_set::batch::{AgentKind, BeforeFirst, Classifier, Freshness, Sessi
 
 use super::agents::{self, AgentValue, Asked};
 use super::args::{
-    AgentArgs, BesideArgs, ListTimeArgs, PolicyArgs, QuestionArgs, ReadingArgs, RejectArgs,
+    AgentArgs, BaselineArgs, ListTimeArgs, PolicyArgs, QuestionArgs, ReadingArgs, RejectArgs,
     RunArgs, TimeArgs, UsageArgs,
 };
 use super::files::Files;
@@ -53,7 +53,7 @@ pub struct RecordAgentPlan {
     pub place: Place,
     /// How it is written.
     pub kind: AgentKind,
-    /// Whether the known agents are those of the built-in lists, because `-a` names none.
+    /// Whether the built-in lists have the known agents, because `-a` names none.
     pub has_default_lists: bool,
 }
 
@@ -152,6 +152,13 @@ pub struct StreamPlan {
     pub is_strict: bool,
 }
 
+impl StreamPlan {
+    /// Returns the names of the lists.
+    pub fn names(&self) -> impl Iterator<Item = String> {
+        self.inputs.iter().map(|list| list.path.display().to_string())
+    }
+}
+
 /// The summary at the end of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SummaryPlan {
@@ -188,10 +195,10 @@ pub fn agents(args: AgentArgs, dialect: Option<&'static Dialect>) -> anyhow::Res
 }
 
 /// Returns the agent that others are compared with, if there is one.
-pub fn beside(BesideArgs { beside }: BesideArgs) -> anyhow::Result<Option<QuestionPlan>> {
-    let Some(agent) = beside else { return Ok(None) };
-    let asked = Asked { flag: Some("--beside"), ..agents::expand(&[agent])? };
-    ensure!(asked.names.len() == 1, "--beside compares with one agent; name one");
+pub fn baseline(BaselineArgs { baseline }: BaselineArgs) -> anyhow::Result<Option<QuestionPlan>> {
+    let Some(agent) = baseline else { return Ok(None) };
+    let asked = Asked { flag: Some("--baseline"), ..agents::expand(&[agent])? };
+    ensure!(asked.names.len() == 1, "--baseline compares with one agent; name one");
     Ok(Some(QuestionPlan { asked, ..QuestionPlan::default() }))
 }
 
@@ -243,14 +250,16 @@ pub fn no_history(set: &PolicySet) -> String {
     format!("{}: compiled without history; compile its captures with --history", set.name())
 }
 
+/// Returns the time of the clock.
+pub fn now() -> UnixSeconds {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    UnixSeconds(now.map_or(0, |now| now.as_secs()))
+}
+
 /// Returns how the age of captures is judged, or `None` if no flag requests it.
 pub fn freshness(max_age: Option<MaxAge>, now: Option<UnixSeconds>) -> Option<Freshness> {
-    let clock = || {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH);
-        UnixSeconds(now.map_or(0, |now| now.as_secs()))
-    };
     (now.is_some() || max_age.is_some()).then(|| Freshness {
-        as_of: now.unwrap_or_else(clock),
+        as_of: now.unwrap_or_else(self::now),
         seconds_max: max_age.and_then(|age| age.0),
         withdraws: max_age.is_some(),
     })
@@ -267,7 +276,7 @@ pub fn times(
     let (each, unit) = (Place::named(time_field), unit.time_unit);
     ensure!(
         policies.time().is_none() || (at.is_none() && each == Place::Usual),
-        "SET@TIME names the time for all records; leave it out, or the flags that name others"
+        "SET@TIME names the time for all records; omit it, or the flags that name others"
     );
     let at = at.or(policies.time());
     if at.is_none() && each == Place::Usual {
@@ -346,7 +355,7 @@ pub fn stream(
 }
 
 /// Notes that URLs are read from standard input where that is likely a mistake: at a terminal, and
-/// beside an agent that is called like a file.
+/// next to an agent that is called like a file.
 fn note_standard_input(asked: &Asked, notes: &mut Notes) {
     for name in asked.given().filter(|name| Path::new(name).is_file()) {
         notes.add(format!(

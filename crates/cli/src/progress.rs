@@ -42,7 +42,7 @@ impl Progress {
         Progress { started: Instant::now(), bar, bytes_done: AtomicU64::new(0) }
     }
 
-    /// Sets the bytes read to a share of those of the inputs.
+    /// Sets the bytes read to a share of the bytes of the inputs.
     pub fn set_share(&self, done: u64, all: u64) {
         let total = self.bar.as_ref().and_then(ProgressBar::length).unwrap_or(0);
         let bytes = total as f64 * (done as f64 / all as f64);

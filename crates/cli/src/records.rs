@@ -1,4 +1,4 @@
-//! The run of `classify` and `filter`: records of lists in, an output for them, and files beside it.
+//! The run of `classify` and `filter`: records of lists in, an output for them, and files next to it.
 //!
 //! A command turns its flags into a [`Request`], says how records are written ([`Writing`]), and gets
 //! the outcome. Everything else is here, once: the order in which files are opened and policies loaded,
@@ -243,6 +243,8 @@ impl Opened {
                     counts.clear(agents, hosts_max);
                     if counts_all {
                         counts.ask_preferences(&labels);
+                    }
+                    if counts_all || summary.form == SummaryForm::Text {
                         counts.ask_drops();
                     }
                     let list = piece.rows.list_number();
@@ -280,8 +282,10 @@ impl Opened {
             anyhow::Ok(sum)
         };
         let (count, mut failed, mut sum) = (parts.len(), 0_u64, Counts::default());
+        let mut inputs = Vec::new();
         for (lists, output) in parts {
             stream.inputs = lists;
+            inputs.extend(stream.names());
             let kept = stream.notes.kept.len();
             match run(&mut stream, output) {
                 Ok(counts) => sum.merge(&counts),
@@ -303,7 +307,7 @@ impl Opened {
         }
         notes.kept.append(&mut stream.notes.kept);
         let (notes, times) = (&notes.kept, [started, loaded]);
-        summary::write(&summary, &summary::account(&policies, &sum, notes, times))?;
+        summary::write(&summary, &summary::account(&policies, &inputs, &sum, notes, times))?;
         Ok((sum, if failed == 0 { ExitStatus::Done } else { ExitStatus::Failed }))
     }
 }

@@ -243,7 +243,7 @@ impl Head<'_> {
                 if let Some(first) = first.as_ref().filter(|_| is_joined) {
                     ensure!(
                         columns == input_columns(first),
-                        "{}: its columns differ from those of {}; write one output per list with \
+                        "{}: its columns differ from {}; write one output per list with \
                          --out-dir",
                         list.name(),
                         first.name()

@@ -48,9 +48,9 @@ pub fn run(args: SurveyArgs) -> anyhow::Result<()> {
     let format = plan::format(args.format, &destination, Format::TABLES)?;
     let times = plan::times(ListTimeArgs::default(), false, None, &policies)?;
     let at = policies.time();
-    ensure!(!args.history || at.is_none(), "--history has all periods; leave out @TIME");
+    ensure!(!args.history || at.is_none(), "--history has all periods; omit @TIME");
     let questions = plan::agents(args.agents, policies.dialect())?;
-    let beside = plan::beside(args.beside)?;
+    let baseline = plan::baseline(args.baseline)?;
     let questions = QuestionPlan { times, ..questions };
     let output = table::open(format, &destination)?;
     let pool = thread_pool(args.run.threads.threads)?;
@@ -67,9 +67,9 @@ pub fn run(args: SurveyArgs) -> anyhow::Result<()> {
         run.at = Some("each of its periods".to_owned());
     }
     let agents = questions.agents(set.dialect())?;
-    let beside = beside.map(|it| it.agents(set.dialect())).transpose()?;
-    let beside = beside.as_deref().and_then(<[_]>::first);
-    let config = RowConfig { history: args.history, lists: args.lists, at, beside };
+    let baseline = baseline.map(|it| it.agents(set.dialect())).transpose()?;
+    let baseline = baseline.as_deref().and_then(<[_]>::first);
+    let config = RowConfig { history: args.history, lists: args.lists, at, baseline };
     let survey = SurveyRows::new(set, &agents, config)?;
     // The file whose size measures the progress, if the policies are one file.
     let is_shown = !(destination.is_dash() && io::stdout().is_terminal());
@@ -125,7 +125,7 @@ fn write_rows<'a>(
     draw: impl Fn(u64),
 ) -> anyhow::Result<CompleteOutput> {
     let (encoder, mut file) = table::begin(output, format, survey.fields(), Terminator::LineFeed)?;
-    // The rows of a block, the bytes of lists that end it, and those of all blocks that are encoded at once.
+    // The rows of a block, the bytes of lists that end it, and the rows of all blocks that are encoded at once.
     let (rows, list_bytes, list_bytes_at_once) = match format {
         Format::Parquet => (
             SURVEY_GROUP_ROWS,
@@ -183,7 +183,8 @@ impl summary::Summary for Summary {
         account.write_run(out)?;
         let (hosts, rows) = (counted(*hosts, "host"), counted(*rows, "row"));
         let time = account.time.unwrap_or_default();
-        let (seconds, rate) = (figures::seconds(time.seconds), time.records_per_second);
+        let (seconds, rate) =
+            (figures::seconds(time.seconds), figures::grouped(time.records_per_second));
         writeln!(out, "{hosts}, {rows} in {seconds}: {rate} rows/s; domains by the {LIST}")?;
         write_before_first(*before_first, out)?;
         out.write_all(tables::totals(per_agent).as_bytes())?;

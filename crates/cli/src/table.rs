@@ -1,4 +1,4 @@
-//! Tables whose rows stand alone, without records of a list: those of `survey` and `diff`, as text or as
+//! Tables whose rows have no records of a list, for `survey` and `diff`, as text or as
 //! Parquet.
 //!
 //! Threads encode blocks of rows with an [`Encoder`], and one thread writes the blocks to the

@@ -1,7 +1,7 @@
 //! `--unknown-hosts FILE`: every host without a policy, with the number of its URLs, in any number.
 //!
 //! Hosts are counted in a table of at most [`UNKNOWN_HOSTS_AT_ONCE`]. A full table is written as a
-//! [sorted run](SortedRuns) beside the output, and begun anew; in the end the runs are merged.
+//! [sorted run](SortedRuns) next to the output, and begun anew; in the end the runs are merged.
 //!
 //! Cost: one lookup for each host of a chunk; without runs no file but the output. Memory: the table,
 //! and a buffer for each run.
@@ -29,7 +29,7 @@ pub struct HostCounts {
 impl HostCounts {
     /// Opens the output.
     pub fn create(path: &OutputFile) -> Result<HostCounts, OutputFailed> {
-        let scratch = Scratch::beside(path, usize::MAX);
+        let scratch = Scratch::next_to(path, usize::MAX);
         Ok(HostCounts {
             output: Output::create(path)?,
             at_once: UNKNOWN_HOSTS_AT_ONCE,

@@ -257,7 +257,7 @@ impl PolicyState {
 #[repr(transparent)]
 pub struct Answer(u8);
 
-/// Bits of the reason, below those of the verdict.
+/// Bits of the reason, below the bits of the verdict.
 const REASON_BITS: u32 = 4;
 
 const _: () = assert!(Reason::ALL.len() <= 1 << REASON_BITS);

@@ -25,7 +25,7 @@ pub struct Dialect {
     /// The name on the command line.
     pub name: &'static str,
     /// The revision of how files are read, stored in policy sets: the records of a set that was read by
-    /// another revision are not those of its files. Raise it with every change of lines, records or
+    /// another revision do not fit its files. Raise it with every change of lines, records or
     /// access.
     #[doc(hidden)]
     pub reading: u32,
@@ -118,7 +118,7 @@ pub enum ControlByte {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Field {
-    /// Names a robot, and starts or extends a group.
+    /// Names a crawler, and starts or extends a group.
     UserAgent,
     /// A rule that allows.
     Allow,
@@ -234,7 +234,7 @@ impl TokenAlphabet {
     }
 }
 
-/// When the robot name in a file names the caller's agent.
+/// When the crawler name in a file names the caller's agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NamesAgent {
     /// It occurs anywhere in the agent's name.

@@ -9,7 +9,7 @@
 //! - Then a lazy DFA answers. Where its states do not pay, it gives up, and is built again only after
 //!   four times as many bytes. Meanwhile the scan answers. Rule sets with more than
 //!   [`Limits::dfa_pattern_bytes_max`] bytes of patterns have no DFA.
-//! - A path is always scanned if its bytes times those of the patterns exceed
+//! - A path is always scanned if its bytes times the bytes of the patterns exceed
 //!   [`DFA_PATH_POSITIONS_MAX`]: trying the patterns, or making a state for each byte of the path, may
 //!   visit each of them.
 //!

@@ -96,7 +96,7 @@ pub struct BlockMemory {
     /// By start.
     outcomes: Vec<Outcome>,
     /// The outcomes of the last block, while another one is asked.
-    beside: Vec<Outcome>,
+    previous: Vec<Outcome>,
     /// The questions that step 1 left open, and as many as may follow.
     open: Vec<OpenQuestion>,
     cache: Cache,
@@ -118,17 +118,17 @@ impl BlockMemory {
         block.settings.vectors.run(Ask { block, columns, memory: self });
     }
 
-    /// Answers the questions of another block, and keeps the outcomes of the last one. Returns those of this
+    /// Answers the questions of another block, and keeps the outcomes of the last one. Returns the outcomes of this
     /// one, by start, and those that were kept.
     ///
     /// # Panics
     ///
     /// As for [`BlockMemory::ask`].
     pub fn ask_beside(&mut self, block: Block<'_>) -> (&[Outcome], &mut [Outcome]) {
-        std::mem::swap(&mut self.outcomes, &mut self.beside);
+        std::mem::swap(&mut self.outcomes, &mut self.previous);
         self.ask(block);
-        std::mem::swap(&mut self.outcomes, &mut self.beside);
-        (&self.beside, &mut self.outcomes)
+        std::mem::swap(&mut self.outcomes, &mut self.previous);
+        (&self.previous, &mut self.outcomes)
     }
 
     /// Returns the outcomes of the last block, by start.

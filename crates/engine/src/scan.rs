@@ -168,7 +168,7 @@ impl Texts {
     }
 
     /// Returns the distinct texts, ascending, and the place of each number among them. `bytes` are
-    /// those of all patterns.
+    /// the bytes of all patterns.
     fn sorted(mut self, bytes: &[u8]) -> (Vec<Text>, Vec<u32>) {
         let of = |text: &Text| text.of(bytes);
         self.texts.sort_unstable_by(|(head, text), (other_head, other)| {

@@ -10,7 +10,7 @@
 //!
 //! By definition, the first pattern of the list that matches decides. Each step is an accelerator that
 //! must agree with it. Steps are ordered by cost, and each leaves few paths to the next: of real URLs,
-//! nine in ten end at step 1 or 2 and fewer than one in a hundred gets behind step 3.
+//! nine in ten end at step 1 or 2 and fewer than one in a hundred gets past step 3.
 //!
 //! A [block](crate::block) takes step 1 for all its questions, because there vectors and prefetching
 //! pay. Every question that is left takes steps 2 to 5 in one function, alone or of a block.

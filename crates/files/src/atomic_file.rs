@@ -1,7 +1,7 @@
 //! Output files that appear under their names complete, or not at all.
 //!
 //! Use [`AtomicFile`] for every output file. It is
-//! written beside its name, synced, and then renamed. [`complete`](AtomicFile::complete) and
+//! written next to its name, synced, and then renamed. [`complete`](AtomicFile::complete) and
 //! [`publish`](Complete::publish) are separate, so that a run with several outputs completes all of
 //! them before it publishes the first.
 //!
@@ -137,7 +137,7 @@ fn hold(created: &NamedTempFile) -> Option<Option<File>> {
 /// Removes all unfinished files of this process, which is about to end by a signal.
 ///
 /// From then on every other thread that creates, publishes or drops one waits for the end of the
-/// process, so that nothing is left behind and nothing is published.
+/// process, so that no file is left and nothing is published.
 pub fn abandon() {
     let unfinished = lock_unfinished();
     for path in &unfinished.paths {
@@ -151,7 +151,7 @@ pub fn abandon() {
 struct Registered(PathBuf);
 
 impl Registered {
-    /// Creates a file beside `target`, and registers its path.
+    /// Creates a file next to `target`, and registers its path.
     fn create(target: &Path) -> io::Result<(NamedTempFile, Registered)> {
         /// How often another process may take a new file for one that is left over.
         const TRIES: usize = 3;
@@ -254,7 +254,7 @@ fn rename(path: TempPath, target: &Path, is_new: bool) -> io::Result<()> {
     }
 }
 
-/// A file that is being written beside its name. Dropping it removes it.
+/// A file that is being written next to its name. Dropping it removes it.
 pub struct AtomicFile {
     // Dropped first, because a file is closed before it is removed.
     file: BufWriter<File>,
@@ -474,7 +474,7 @@ mod tests {
         assert_eq!(fs::read(&path).unwrap(), b"three");
     }
 
-    /// Returns the default modes of new files, or those of the file that is replaced.
+    /// Returns the default modes of new files, or the modes of the file that is replaced.
     #[cfg(unix)]
     #[test]
     fn permissions_are_the_usual_ones() {

@@ -23,7 +23,7 @@ pub fn system_text(error: &io::Error) -> String {
     ErrorKind::Interrupted => "interrupted; no set was written".to_owned(),
     ErrorKind::OutOfMemory => {
         let text = system_text(error);
-        format!("too little memory (--memory) for the tables of distinct files and rules: {text}")
+        format!("too little memory (‹memory›) for the tables of distinct files and rules: {text}")
     }
     _ => format!("cannot write {}: {}; {}", path.display(), system_text(error), fix(error)),
 })]

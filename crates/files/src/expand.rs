@@ -146,7 +146,7 @@ impl Expansion<'_> {
 
     /// Adds the files that match `pattern`, and the files in folders that match.
     fn add_matching(&mut self, pattern: &Path) -> Result<(), InputError> {
-        // What is no pattern was meant as a name.
+        // A text that is no pattern was meant as a name.
         let no_file = || InputError::list(pattern, "no such file or directory");
         let paths = pattern.to_str().and_then(|text| glob::glob(text).ok()).ok_or_else(no_file)?;
         let before = self.found.inputs.len();

@@ -247,17 +247,17 @@ impl WrongKind {
         let (name, is_compressed) = (word(&self.name), self.stem() != self.name);
         let advice = match (self.kind, self.wanted) {
             (PolicySet, Wanted::RobotsTxt | Wanted::UrlList) if is_compressed => {
-                return format!("decompress it, then use -p {}", word(self.stem()));
+                return format!("decompress it, then use ‹policies› {}", word(self.stem()));
             }
             (PolicySet | Parquet, _) if is_compressed => "decompress it first",
             (Folder, Wanted::PolicySet) | (Warc | Parquet | Captures, _) => {
                 return format!("portcullis compile -o SET {name} makes a set of it");
             }
-            (Folder, _) => return format!("use --robots {name}"),
+            (Folder, _) => return format!("use ‹robots› {name}"),
             (PolicySet, Wanted::Captures) => {
-                "a set is mapped, so write it to a file first, and omit --input-format"
+                "a set is mapped, so write it to a file first, and omit ‹input_format›"
             }
-            (PolicySet, _) => return format!("use -p {name}"),
+            (PolicySet, _) => return format!("use ‹policies› {name}"),
             (UrlList, _) => "pass it as FILE to classify, filter or audit",
             (Special, Wanted::PolicySet) => "a set is mapped, so write it to a file first",
             (Special, _) => "write it to a file first",
@@ -266,7 +266,7 @@ impl WrongKind {
             (Empty, Wanted::Captures) => "name the files that hold the captures",
             (Empty, _) => "make one with portcullis compile",
             (Html | Json | Text, _) => {
-                "make one with portcullis compile; --robots reads a robots.txt"
+                "make one with portcullis compile; ‹robots› reads a robots.txt"
             }
             (Binary, _) => {
                 "if it was a set, it is damaged: fetch it again, or run portcullis compile again"

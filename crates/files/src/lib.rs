@@ -15,7 +15,7 @@
 //! | `scratch` | byte sequences that grow in memory and go on in temporary files |
 //! | `runs` | sorted runs of records: an external merge sort |
 //!
-//! `expand`, `input` and `compression` are behind the feature `read`, and the last three behind `write`: a
+//! `expand`, `input` and `compression` need the feature `read`, and the last three `write`: a
 //! program that only asks a set needs neither.
 
 #[cfg(feature = "write")]

@@ -40,7 +40,7 @@ pub const RECORD_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// chunks stay small compared with the policies.
 pub const CHUNK_BYTES: usize = 1024 * 1024;
 
-/// Bytes per read of a stream, and of the compressed file behind it: 128 KiB.
+/// Bytes per read of a stream, and of the compressed file that it decompresses: 128 KiB.
 ///
 /// Source: our choice, twice the buffer of a Linux pipe.
 pub const COMPRESSED_READ_BYTES: usize = 128 * 1024;

@@ -2,7 +2,7 @@
 //!
 //! A caller collects records in memory, writes them as a sorted run when they take too much, and reads
 //! all of them in order in the end. Records are bytes; a function finds the key in each. Records with
-//! one key come one after another, those of earlier runs first.
+//! one key come one after another, earlier runs first.
 //!
 //! Cost: each record is written and read once, and once more for every [`SORTED_RUNS_MAX`] runs.
 //! Memory: a buffer and a record for each run. Everything that touches a file can fail with

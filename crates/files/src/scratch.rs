@@ -42,7 +42,7 @@ pub struct Scratch {
     files: Option<Files>,
     /// The bytes of the tables that stay in memory.
     tables: Arc<AtomicUsize>,
-    /// The bytes that spools keep in memory beside their buffers.
+    /// The bytes that spools keep in memory next to their buffers.
     kept: Arc<AtomicUsize>,
     spilled: Arc<AtomicU64>,
     stop: Option<Arc<AtomicBool>>,
@@ -64,12 +64,12 @@ impl Scratch {
     }
 
     /// Uses at most about `memory` bytes, by default [`Scratch::default_memory`], and for the rest
-    /// temporary files beside an output, or else where the system has them. [`usize::MAX`] bytes keep
+    /// temporary files next to an output, or else where the system has them. [`usize::MAX`] bytes keep
     /// everything in memory.
     pub fn new(output: Option<&Path>, memory: Option<usize>) -> Scratch {
         match (output, memory.unwrap_or_else(Scratch::default_memory)) {
             (_, usize::MAX) => Scratch::in_memory(),
-            (Some(output), memory) => Scratch::beside(output, memory),
+            (Some(output), memory) => Scratch::next_to(output, memory),
             (None, memory) => Scratch::in_folder(std::env::temp_dir(), memory),
         }
     }
@@ -88,8 +88,8 @@ impl Scratch {
     }
 
     /// Like [`Scratch::in_folder`], in the folder of an output file.
-    pub fn beside(output: &Path, memory: usize) -> Scratch {
-        let name = format!("a temporary file beside {}", output.display());
+    pub fn next_to(output: &Path, memory: usize) -> Scratch {
+        let name = format!("a temporary file next to {}", output.display());
         Scratch::of(folder_of(output), &name, memory.max(COMPILE_MEMORY_MIN))
     }
 
@@ -146,7 +146,7 @@ impl Scratch {
         self.share(64, SPOOL_BUFFER_BYTES)
     }
 
-    /// Returns the bytes that all spools may keep in memory beside their buffers.
+    /// Returns the bytes that all spools may keep in memory next to their buffers.
     fn kept_bytes_max(&self) -> usize {
         self.share(4, usize::MAX)
     }
@@ -255,7 +255,7 @@ pub struct Spool {
     kept: Kept,
 }
 
-/// The bytes that a spool keeps in memory beside its buffer.
+/// The bytes that a spool keeps in memory next to its buffer.
 #[derive(Debug, Default)]
 struct Kept {
     /// The bytes of all spools.
@@ -264,7 +264,7 @@ struct Kept {
 }
 
 impl Kept {
-    /// Sets the number of bytes, unless those of all spools would be more than `max`.
+    /// Sets the number of bytes, unless all spools together would have more than `max`.
     fn resize(&mut self, bytes: usize, max: usize) -> bool {
         let more = bytes.wrapping_sub(self.bytes);
         let after = self.all.fetch_add(more, Ordering::Relaxed).wrapping_add(more);
@@ -647,7 +647,7 @@ mod tests {
     fn the_least_memory_is_used_instead_of_less() {
         let disk = Scratch::in_folder("folder", COMPILE_MEMORY_MIN);
         for memory in [0, 1, COMPILE_MEMORY_MIN] {
-            let little = Scratch::beside(Path::new("a.set"), memory);
+            let little = Scratch::next_to(Path::new("a.set"), memory);
             assert_eq!(little.memory(), COMPILE_MEMORY_MIN);
             assert_eq!(little.buffer_bytes(), disk.buffer_bytes());
         }

@@ -86,6 +86,7 @@ codes! {
     ContradictingRules = 41, "contradicting-rules", Warning;
     ShadowedRule = 42, "shadowed-rule", Info;
     DefeatedAllow = 43, "defeated-allow", Warning;
+    RulesNotInherited = 44, "rules-not-inherited", Info;
     RelativeSitemap = 50, "relative-sitemap", Error;
     CrawlDelay = 51, "crawl-delay", Info;
     OddCrawlDelay = 52, "odd-crawl-delay", Warning;

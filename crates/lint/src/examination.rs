@@ -37,7 +37,7 @@ pub(super) struct Reading<'t> {
 }
 
 impl<'t> Reading<'t> {
-    /// Returns the robots that the file names, with their groups.
+    /// Returns the crawlers that the file names, with their groups.
     pub(super) fn audience(&self) -> &Audience {
         self.audience.get_or_init(|| Audience::of(&self.file, self.dialect))
     }
@@ -118,11 +118,11 @@ impl<'t> Reading<'t> {
 
     fn user_agent_words(&self, value: &[u8]) -> String {
         if robot_named(value, None, self.dialect) {
-            return "names all robots that no other group names".into();
+            return "names all crawlers that no other group names".into();
         }
         match robot_name(value, self.dialect) {
             Some(name) => format!("names {}", quoted(name)),
-            None => "names no robot".into(),
+            None => "names no crawler".into(),
         }
     }
 
@@ -229,7 +229,7 @@ mod tests {
             effects.into_iter().find(|effect| effect.dialect.name == name).unwrap().text
         };
         assert_eq!(words(0, "rfc9309"), "ignored: outside any group");
-        assert_eq!(words(1, "google"), "names all robots that no other group names");
+        assert_eq!(words(1, "google"), "names all crawlers that no other group names");
         assert_eq!(words(2, "original1994"), "an unknown field, ignored");
         assert_eq!(words(2, "koster1996"), "allow `/b`");
         assert_eq!(words(2, "rfc9309"), "never matches");

@@ -1,7 +1,7 @@
 //! Applies the edits that are proved to change no verdict.
 //!
-//! Two files give the same verdicts if the rules of each robot that either file names, and of a
-//! robot that neither names, are equivalent ([`analysis`](crate::analysis)). If that exceeds the
+//! Two files give the same verdicts if the rules of each crawler that either file names, and of a
+//! crawler that neither names, are equivalent ([`analysis`](crate::analysis)). If that exceeds the
 //! limits of the analysis, there is no proof and the edit is not applied. Many edits are proved
 //! together; if that fails, each half is tried.
 
@@ -32,7 +32,7 @@ pub struct Fixed {
 
 /// Applies the edits of `report`, the report on `text`, that are proved to change no verdict.
 ///
-/// The first `bytes_max` bytes of the whole new text are compared with those of the old one, or all if that
+/// The first `bytes_max` bytes of the new and the old text are compared, or all if that
 /// is `None`, in each of the dialects. Suggestions are not applied.
 ///
 /// ```
@@ -178,7 +178,7 @@ fn compare(
     if dialect.groups.names_agent == NamesAgent::OccursInName && !names(old).eq(names(new)) {
         // An agent follows the first name that its own contains. The same names in the same order
         // give the same group for every agent.
-        return Err("the file names other robots".into());
+        return Err("the file names other crawlers".into());
     }
     let mut known = Map::default();
     if Attached::of(old, &mut known) != Attached::of(new, &mut known) {
@@ -190,25 +190,25 @@ fn compare(
     for robot in iter::once(None).chain(names(old).chain(names(new)).map(Some)) {
         let groups = [old, new].map(|side| side.audience.groups_of(robot));
         if let Some(path) = comparison.difference(groups).map_err(in_words)? {
-            let robot = robot.map_or("a robot".into(), |name| name.to_str_lossy());
+            let robot = robot.map_or("a crawler".into(), |name| name.to_str_lossy());
             return Err(format!("{robot} gets another verdict on {}", quoted(&path)));
         }
     }
     Ok(())
 }
 
-/// Returns the names of robots, in the order of the file.
+/// Returns the names of crawlers, in the order of the file.
 fn names<'g>(side: &'g Grouped<'_>) -> impl Iterator<Item = &'g [u8]> {
     side.audience.robots.iter().map(|robot| &robot.name[..])
 }
 
 /// The records of a file that have no effect on access. If they are equal in two files, the same
-/// records hold for every robot.
+/// records hold for every crawler.
 #[derive(PartialEq)]
 struct Attached<'t> {
-    /// The name and value of records of other conventions, with the robots named above.
+    /// The name and value of records of other conventions, with the crawlers named above.
     extensions: Vec<(Vec<u8>, &'t [u8], Option<usize>)>,
-    /// The robots of each group of usage records; `None` if there are no such records.
+    /// The crawlers of each group of usage records; `None` if there are no such records.
     usage_groups: Option<Vec<usize>>,
     /// The usage records, with their groups.
     usage: Vec<(Field, &'t [u8], Option<usize>)>,
@@ -238,10 +238,10 @@ impl<'t> Attached<'t> {
     }
 }
 
-/// The robots that a group names, with a number.
+/// The crawlers that a group names, with a number.
 type KnownNames = Map<BTreeSet<Vec<u8>>, usize>;
 
-/// Returns the number of the robots that each group names.
+/// Returns the number of the crawlers that each group names.
 fn names_of_groups(file: &RobotsTxt<'_>, dialect: &Dialect, known: &mut KnownNames) -> Vec<usize> {
     let number = |group: &Group| {
         let lines = file.user_agents_of(group).iter();
@@ -292,7 +292,7 @@ mod tests {
         let new = b"User-agent: A\nDisallow: /x\n\nUser-agent: *\nDisallow: /a%20b\n";
         assert_eq!(proved(&RFC_9309, old, new), Ok(()));
         let difference = proved(&GOOGLE, old, new).unwrap_err();
-        assert!(difference.starts_with("in google a robot gets another verdict"), "{difference}");
+        assert!(difference.starts_with("in google a crawler gets another verdict"), "{difference}");
     }
 
     #[test]
@@ -327,7 +327,7 @@ mod tests {
         let old = b"User-agent: a/1\nDisallow: /\n";
         let new = b"User-agent: a\nDisallow: /\n";
         assert_eq!(proved(&RFC_9309, old, new), Ok(()));
-        let unproved = "in original1994 the file names other robots".to_owned();
+        let unproved = "in original1994 the file names other crawlers".to_owned();
         assert_eq!(proved(&ORIGINAL_1994, old, new), Err(unproved));
     }
 

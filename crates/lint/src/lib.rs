@@ -47,6 +47,7 @@ use findings::Findings;
 
 /// A map from keys that files choose.
 type Map<K, V> = hashbrown::HashMap<K, V, foldhash::fast::RandomState>;
+type Set<K> = hashbrown::HashSet<K, foldhash::fast::RandomState>;
 
 use portcullis_dialect::dialect::Dialect;
 use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
@@ -59,8 +60,8 @@ pub struct LintConfig {
     pub dialect: &'static Dialect,
     /// The number of bytes of a file that are read; `None` for all.
     pub bytes_max: Option<usize>,
-    /// The agents whose rules are compared. If empty, the rules of each robot that the file names
-    /// are compared, and those of a robot that it does not name.
+    /// The agents whose rules are compared. If empty, the rules of each crawler that the file names
+    /// are compared, and the rules for a crawler that it does not name.
     pub agents: Vec<Crawler>,
     /// Whether findings beyond that number are kept, without effects, if [`fix`] can apply their edits.
     pub keeps_fixes: bool,

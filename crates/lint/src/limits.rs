@@ -13,11 +13,11 @@ pub const FIX_PROOFS_MAX: usize = 256;
 
 /// The comparisons of a file that is fixed may together spend as much as so many analyses: 8. Each
 /// may spend an eighth of what is left, so the first has the limits of an analysis. A usage record
-/// that is compared for a robot counts as a position. Once nothing is left, no further edit is
+/// that is compared for a crawler counts as a position. Once nothing is left, no further edit is
 /// tried.
 ///
 /// Source: our choice. Without it, a made-up file of 18 KB took 17 s, nearly all for comparisons that
-/// reached their limit, and one of 4,000 robots and 4,000 usage records 76 s.
+/// reached their limit, and one of 4,000 crawlers and 4,000 usage records 76 s.
 pub const FIX_ANALYSES: u64 = 8;
 
 /// Findings of one code in one file that `lint` reports. The rest is counted, and every output
@@ -28,7 +28,7 @@ pub const FIX_ANALYSES: u64 = 8;
 pub const LINT_FINDINGS_PER_CODE_MAX: usize = 100;
 
 /// Rules that `lint` compares in one file, counted once for each combination of groups that applies to
-/// some robot: 65,536. The groups of further combinations are not compared, and the report says so.
+/// some crawler: 65,536. The groups of further combinations are not compared, and the report says so.
 ///
 /// Source: measured; a rule takes six microseconds, so all take 0.4 s. The maximum of 32,711 real files is
 /// about 50,000.
@@ -58,10 +58,20 @@ pub const REACH_POSITIONS_MAX: u64 = 64 * 1024;
 pub const REACH_EXAMPLES_MAX: usize = 32;
 
 /// Pattern positions visited by one analysis of rules: 16 Mi. An analysis that needs more returns no
-/// answer, and says so. What an analysis does beside that, such as ordering rules, is charged at the
+/// answer, and says so. Other work, such as ordering rules, is charged at the
 /// positions that take as long: eight for each state, and for each combination of states. All comparisons of the rules of one file by `lint` share this limit,
-/// and all comparisons of a pair of files by `diff`: a file can name thousands of robots, each with
+/// and all comparisons of a pair of files by `diff`: a file can name thousands of crawlers, each with
 /// other rules.
 ///
 /// Source: measured, see `crates/lint/src/analysis/mod.rs`; at most about 0.2 s and 200 MB.
 pub const ANALYSIS_POSITIONS_MAX: u64 = 16 * 1024 * 1024;
+
+/// Paths with another verdict that a comparison of two files finds for a crawler, after the shortest ones: 100.
+///
+/// Source: our choice; more lines are no report.
+pub const DIFFERENT_PATHS_MAX: usize = 100;
+
+/// Scans of a rule, for all crawlers of two files together, to find these paths: 16 Mi.
+///
+/// Source: our choice; about 0.1 s. Files with 1,000 rules each take 4 million for a crawler.
+pub const DIFFERENT_PATH_SCANS_MAX: usize = 16 * 1024 * 1024;

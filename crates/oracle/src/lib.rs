@@ -68,7 +68,7 @@ pub fn decide(
 }
 
 /// Returns the decision for an agent and `url`, the preference that `robots` states for each use of
-/// `url`, and the licences, as written. The arguments are those of [`decide`].
+/// `url`, and the licences, as written. The arguments are as in [`decide`].
 pub fn usage(
     dialect: &Dialect,
     robots: &[u8],
@@ -101,7 +101,7 @@ pub struct Judge<'t> {
 }
 
 impl<'t> Judge<'t> {
-    /// Parses a file. The arguments are those of [`decide`].
+    /// Parses a file. The arguments are as in [`decide`].
     pub fn new(
         dialect: &'t Dialect,
         robots: &'t [u8],

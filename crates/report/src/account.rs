@@ -17,11 +17,11 @@ use portcullis_robots::access::DateSpan;
 use portcullis_robots::syntax::NoteKind;
 use portcullis_set::PolicySet;
 use portcullis_set::batch::AgeCounts;
-use portcullis_text::figures::{counted, grouped, percent, seconds};
+use portcullis_text::figures::{counted, grouped, percent, seconds, size};
 use portcullis_text::visible::visible;
 use serde::Serialize;
 
-use super::filter::{Cause, Plan, Quantifier};
+use super::filter::{Cause, Fate, Plan, Quantifier};
 use super::{AgentCounts, Counts, Figures, InvalidRecords, RecordAgent, TopNames};
 use crate::limits::SUMMARY_UNKNOWN_HOSTS_SHOWN;
 
@@ -108,17 +108,22 @@ impl PolicyFacts {
     }
 }
 
-/// The hash, the dialect, the origins and the dates, on one line.
+/// The policies on one line: what they are, the dialect, and for a compiled set its hash, origins and dates.
 impl Display for PolicyFacts {
     fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
-        write!(out, "set {:.16}, dialect {}, ", self.set_hash, self.dialect)?;
-        match self.origins {
-            Some(origins) => write!(out, "{}", counted(origins, "origin"))?,
-            None => write!(out, "one file for every URL")?,
+        match (self.kind, self.hosts, self.origins) {
+            ("folder", Some(hosts), _) => {
+                write!(out, "robots.txt files of {}", counted(hosts, "host"))?
+            }
+            (_, _, Some(origins)) => {
+                write!(out, "set {:.16}, {}", self.set_hash, counted(origins, "origin"))?;
+            }
+            _ => write!(out, "one robots.txt for every URL")?,
         }
+        write!(out, ", dialect {}", self.dialect)?;
         match &self.capture_dates {
             Some(dates) => write!(out, ", captured {dates}"),
-            None => write!(out, ", capture dates not known"),
+            None => Ok(()),
         }
     }
 }
@@ -148,6 +153,9 @@ pub struct Run {
     /// The list that registrable domains are found by, if they are.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub public_suffix_list: Option<&'static str>,
+    /// Lines of the data card that no equal run repeats, by title: the command, the date, the inputs.
+    #[serde(skip)]
+    pub card: Vec<(&'static str, String)>,
 }
 
 /// A list that agents were taken from.
@@ -184,7 +192,7 @@ pub struct JudgedAge {
     pub expired: &'static str,
 }
 
-/// A run and its figures: those of a list, or of what else it did.
+/// A run and its figures: of a list, or of other work.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Account<R = RecordFigures> {
     pub format: &'static str,
@@ -340,11 +348,11 @@ impl Account {
         self.write_run(out)?;
         let RecordFigures { records, bytes, .. } = self.records;
         if let Some(time) = &self.time {
-            let (records, bytes) = (counted(records, "record"), counted(bytes, "byte"));
             let [running, loading] = [time.seconds, time.load_seconds].map(seconds);
-            let rates = [time.records_per_second, time.bytes_per_second.unwrap_or(0)];
-            write!(out, "{records}, {bytes} in {running} (and {loading} to load): ")?;
-            writeln!(out, "{} URL/s, {} bytes/s", rates[0], rates[1])?;
+            let rate = size(time.bytes_per_second.unwrap_or(0));
+            write!(out, "{}, {} in {running}", counted(records, "record"), size(bytes))?;
+            write!(out, " (and {loading} to load): ")?;
+            writeln!(out, "{} records/s, {rate}/s", grouped(time.records_per_second))?;
         }
         self.records.write_text(&self.run, out)
     }
@@ -367,7 +375,7 @@ impl<R> Account<R> {
         match at {
             Some(at) => writeln!(out, "decided as of {}", visible(at))?,
             None if is_newest => {
-                writeln!(out, "decided by the newest captures; --at TIME asks as of another time")?;
+                writeln!(out, "decided by the newest captures; ‹at› TIME asks as of another time")?;
             }
             None => {}
         }
@@ -418,23 +426,20 @@ impl RecordFigures {
     }
 
     fn write_text(&self, run: &Run, out: &mut impl Write) -> io::Result<()> {
-        let kept = [
-            self.kept.map(|kept| format!("{kept} kept")),
-            self.unstated.map(|unstated| format!("{unstated} with a use that is not stated")),
-            line("dropped", self.dropped.as_ref()),
-        ];
-        write_lines(&kept, out)?;
+        let unstated = line("records whose use is not stated", self.unstated.map(grouped));
+        write_lines(&[self.kept_and_dropped(), unstated], out)?;
         // Most agents of a list are not named by any group and have the same counts.
         let folds = !run.agent_lists.is_empty();
         let are_alike = |one: &AgentRecords, next: &AgentRecords| {
             folds && (&one.verdicts, &one.reasons) == (&next.verdicts, &next.reasons)
         };
         for alike in self.per_agent.chunk_by(are_alike) {
-            let names: Vec<String> =
-                alike.iter().map(|it| visible(&it.agent).to_string()).collect();
-            write!(out, "{}:", names.join(", "))?;
-            for (name, count) in &alike[0].verdicts.0 {
-                write!(out, " {name} {count}")?;
+            let names = names(alike.iter().map(|it| visible(&it.agent).to_string()));
+            let mut before = ": ";
+            write!(out, "{names}")?;
+            for (name, count) in alike[0].verdicts.0.iter().filter(|(_, count)| *count > 0) {
+                write!(out, "{before}{name} {}", grouped(*count))?;
+                before = ", ";
             }
             match alike[0].reasons.to_string().as_str() {
                 "" => writeln!(out)?,
@@ -448,8 +453,11 @@ impl RecordFigures {
         });
         let urls = [
             line("URLs by the state of their origin", self.states.as_ref()),
-            line("URLs that a later first capture decides", self.before_first),
-            line("URLs with a Crawl-delay that is not a number", self.unreadable_delays),
+            line("URLs that a later first capture decides", self.before_first.map(grouped)),
+            line(
+                "URLs with a Crawl-delay that is not a number",
+                self.unreadable_delays.map(grouped),
+            ),
             ages,
         ];
         write_lines(&urls, out)?;
@@ -458,7 +466,26 @@ impl RecordFigures {
         self.invalid.as_ref().map_or(Ok(()), |invalid| invalid.write_text(out))
     }
 
-    /// Writes the records that were not allowed by agent; apart, those of agents that promised nothing.
+    /// Returns how many records were kept, and how many were not for each cause: the numbers add up.
+    fn kept_and_dropped(&self) -> Option<String> {
+        let (kept, all) = (self.kept?, self.records);
+        let kept = format!("kept {} of {}", grouped(kept), grouped(all));
+        let Some(dropped) = self.dropped.as_ref().filter(|it| it.sum() > 0) else {
+            return Some(kept);
+        };
+        let causes = Cause::ALL.map(|cause| (cause, dropped.get(cause.as_str()))).into_iter();
+        let causes = causes.filter(|(_, count)| *count > 0);
+        let causes: Vec<String> = causes
+            .map(|(cause, count)| format!("{} {}", grouped(count), cause.describe()))
+            .collect();
+        let has_aside = self
+            .selection
+            .is_some_and(|plan| [plan.unknown, plan.invalid, plan.pages].contains(&Fate::Aside));
+        let what = if has_aside { "dropped or set aside" } else { "dropped" };
+        Some(format!("{kept}; {what} {}: {}", grouped(dropped.sum()), causes.join(", ")))
+    }
+
+    /// Writes the disallowed records by agent, and apart from them the agents that robots.txt may not bind.
     fn write_record_agents(&self, out: &mut impl Write) -> io::Result<()> {
         let Some(agents) = &self.record_agents else { return Ok(()) };
         let disallowed = |it: &RecordAgent| it.verdicts.get(Verdict::Disallow.as_str());
@@ -475,9 +502,9 @@ impl RecordFigures {
                 writeln!(out, "{title}")?;
             }
             for it in agents.iter().take(SUMMARY_UNKNOWN_HOSTS_SHOWN) {
-                let all = it.verdicts.sum();
+                let all = grouped(it.verdicts.sum());
                 let agent = it.agent.as_deref().unwrap_or_default();
-                writeln!(out, "  {} of {all} {}", disallowed(it), visible(agent))?;
+                writeln!(out, "  {} of {all} {}", grouped(disallowed(it)), visible(agent))?;
             }
             if let rest @ 1.. = agents.len().saturating_sub(SUMMARY_UNKNOWN_HOSTS_SHOWN) {
                 writeln!(out, "  and {rest} more agents")?;
@@ -501,16 +528,21 @@ impl Run {
     /// Returns lines with these titles: the files that were left out, and the notes on the others.
     fn of_files(&self, [left_out, notes]: [&str; 2]) -> [Option<String>; 2] {
         let facts = self.policies.as_ref();
-        [line(left_out, facts.map(|it| it.left_out)), line(notes, facts.map(|it| &it.file_notes))]
+        let left_out = line(left_out, facts.map(|it| grouped(it.left_out)));
+        [left_out, line(notes, facts.map(|it| &it.file_notes))]
     }
 
     fn write_markdown(&self, out: &mut impl Write) -> io::Result<()> {
-        let Run { policies, agents, agent_lists, at, judged_age, .. } = self;
+        let Run { policies, agents, agent_lists, at, judged_age, card, .. } = self;
+        for (title, text) in card {
+            writeln!(out, "- {title}: {}", escaped(text))?;
+        }
         let facts = [
             policies.as_ref().map(|facts| format!("- Policies: {facts}")),
             at.as_ref().map(|at| format!("- Decided as of: {}", escaped(at))),
             judged_age.as_ref().map(|it| format!("- Age of captures judged as of: {}", it.as_of)),
-            (!agents.is_empty()).then(|| format!("- Agents: {}", names(agents))),
+            (!agents.is_empty())
+                .then(|| format!("- Agents: {}", names(agents.iter().map(|it| escaped(it))))),
         ];
         write_lines(&facts, out)?;
         write_lines(&self.of_files(["- Files left out", "- Notes on files"]), out)?;
@@ -528,7 +560,7 @@ impl Account {
     /// If `out` cannot be written.
     pub fn write_markdown(&self, out: &mut impl Write) -> io::Result<()> {
         let RecordFigures { records, selection, dropped, .. } = &self.records;
-        writeln!(out, "# robots.txt\n\n- Program: {} {}", self.program, self.version)?;
+        writeln!(out, "# robots.txt decisions\n\n- Program: {} {}", self.program, self.version)?;
         self.run.write_markdown(out)?;
         let usage = self.records.per_agent.iter().any(|agent| agent.usage.is_some());
         let read =
@@ -550,7 +582,7 @@ fn write_agents(agents: &[AgentRecords], out: &mut impl Write) -> io::Result<()>
     };
     let alike = agents.chunk_by(alike);
     let alike: Vec<(String, &AgentRecords)> =
-        alike.map(|alike| (names(alike.iter().map(|it| &it.agent)), &alike[0])).collect();
+        alike.map(|alike| (names(alike.iter().map(|it| escaped(&it.agent))), &alike[0])).collect();
     writeln!(out, "\n## Decisions by agent\n\n| agent | verdict | reason | records |")?;
     writeln!(out, "|---|---|---|---:|")?;
     for (names, agent) in &alike {
@@ -574,10 +606,16 @@ fn write_agents(agents: &[AgentRecords], out: &mut impl Write) -> io::Result<()>
     writeln!(out, "\ny: permitted, n: not permitted, ?: not stated, -: no access.")
 }
 
-/// Returns the names of agents.
-fn names<'n>(agents: impl IntoIterator<Item = &'n String>) -> String {
-    let names: Vec<String> = agents.into_iter().map(|agent| escaped(agent)).collect();
-    names.join(", ")
+/// Agents that are named before the others are counted.
+const AGENTS_NAMED: usize = 10;
+
+/// Joins the names of agents. Of many, the first are named and the others counted.
+fn names(agents: impl ExactSizeIterator<Item = String>) -> String {
+    let more = agents.len().saturating_sub(AGENTS_NAMED);
+    // One more name is no longer than its count.
+    let (named, more) = if more > 1 { (AGENTS_NAMED, more) } else { (usize::MAX, 0) };
+    let names = agents.take(named).collect::<Vec<_>>().join(", ");
+    if more == 0 { names } else { format!("{names} and {more} more") }
 }
 
 /// Describes which records are kept.

@@ -186,7 +186,7 @@ impl Counts {
     }
 
     /// Returns the agents with records, by their disallowed records and then by name; `None` unless they
-    /// were counted. `names` are those of the agents, and `not_bound` those that robots.txt may not bind.
+    /// were counted. `names` are the agents, and `not_bound` the agents that robots.txt may not bind.
     pub(crate) fn record_agents(
         &self,
         names: &[String],

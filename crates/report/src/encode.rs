@@ -9,7 +9,7 @@ use portcullis_rows::limits::{CHUNK_OUTPUT_BYTES_MAX, PARQUET_PART_ROWS_MAX};
 use portcullis_rows::list::{Block, List, Rows};
 use portcullis_rows::output::columns::Columns;
 use portcullis_rows::output::parquet::{AddedColumns, EncodedGroup, ParquetError, keep};
-use portcullis_rows::output::{Added, Beside, SameMember, TextRows};
+use portcullis_rows::output::{Added, NextTo, SameMember, TextRows};
 use portcullis_set::Damage;
 use portcullis_set::batch::{Answers, Records, Session, Times};
 
@@ -155,7 +155,7 @@ impl Format for Tagged<'_> {
                 work.decide(agents, |block, mut answers, counts| {
                     added.clear();
                     read(&mut answers, &mut added, counts)?;
-                    rows.push(Some(Beside { list, block }), &added, &mut out.text)?;
+                    rows.push(Some(NextTo { list, block }), &added, &mut out.text)?;
                     Ok(out.text.len() < CHUNK_OUTPUT_BYTES_MAX)
                 })
             }

@@ -104,7 +104,7 @@ fn clauses(dialect: &Dialect) -> [&'static str; 6] {
         ],
         KOSTER_1996 => [
             "Koster 1996, section 3.2.2: the first rule that matches decides; if none does, access is allowed",
-            "Koster 1996, section 3.2.1: the record that names the robot, else that of *, else no limit",
+            "Koster 1996, section 3.2.1: the record that names the crawler, else that of *, else no limit",
             "Koster 1996, section 3.2.2",
             "Koster 1996, section 3.1: what the server's answer means",
             "Koster 1996, section 3.1: a temporary failure defers the visit",

@@ -14,7 +14,7 @@ use std::io::{self, Write};
 use foldhash::SharedSeed;
 use foldhash::fast::SeedableRandomState;
 use hashbrown::HashTable;
-use portcullis_text::figures::{counted, largest};
+use portcullis_text::figures::{counted, grouped, largest};
 use portcullis_text::visible::visible;
 use serde::{Serialize, Serializer};
 
@@ -62,7 +62,7 @@ impl<N: Copy + PartialEq> Figures<u64, N> {
         }
     }
 
-    /// Adds other counts to those of the same names.
+    /// Adds other counts to the counts of the same names.
     pub fn merge(&mut self, other: &Figures<u64, N>) {
         other.0.iter().for_each(|&(name, count)| self.add(name, count));
     }
@@ -93,7 +93,7 @@ impl<N: Display> Display for Figures<u64, N> {
     fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
         let mut before = "";
         for (name, figure) in self.0.iter().filter(|(_, figure)| *figure > 0) {
-            write!(out, "{before}{name} {figure}")?;
+            write!(out, "{before}{name} {}", grouped(*figure))?;
             before = ", ";
         }
         Ok(())
@@ -228,7 +228,7 @@ impl TopNames {
         writeln!(out, "URLs of {hosts} without a policy{rest}:")?;
         for NameRecords { name, records } in &self.largest {
             let name = if name.is_empty() { "(none)" } else { name };
-            writeln!(out, "  {records} {}", visible(name))?;
+            writeln!(out, "  {} {}", grouped(*records), visible(name))?;
         }
         Ok(())
     }
@@ -243,7 +243,7 @@ impl TopNames {
         writeln!(
             out,
             "of these, {hosts}{more} {have} a policy under the other scheme (http or https); to use it, \
-             compile with --join-schemes"
+             compile with ‹join_schemes›"
         )
     }
 }

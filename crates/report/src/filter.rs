@@ -139,13 +139,10 @@ impl FromStr for Purpose {
                 known.ok_or_else(|| format!("no level '{level}'; write {}", levels()))?
             }
             (Label::Use, None) => {
-                return Err(format!(
-                    "a level is missing: how much has to be allowed at least; write {}",
-                    levels()
-                ));
+                return Err(format!("a level is missing; write {}", levels()));
             }
             (_, Some(level)) => {
-                return Err(format!("{label} is permitted or not; leave out ={level}"));
+                return Err(format!("{label} is permitted or not; omit ={level}"));
             }
             (_, None) => Preference::Yes,
         };

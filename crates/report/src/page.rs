@@ -219,7 +219,7 @@ pub fn folded(items: impl IntoIterator<Item = Markup>, shown: usize) -> Markup {
 /// column whose name starts with `#` has numbers, the others have text, and the first column has the row
 /// headings. Empty without rows.
 ///
-/// A table with much text is not wider than a phone: there, each row is a block with the name of each
+/// A table with much text, or on the first sheet, is not wider than a phone: there, each row is a block with the name of each
 /// column. Otherwise the text of a column that is out of sight would make a row of blank space.
 pub fn table(
     id: &str,
@@ -234,7 +234,8 @@ pub fn table(
     }
     let is_text = |column: usize| !columns[column].starts_with('#');
     let name = |column: usize| columns[column].trim_start_matches('#');
-    let are_blocks = (1..columns.len()).filter(|column| is_text(*column)).count() >= 2;
+    let has_texts = (1..columns.len()).filter(|column| is_text(*column)).count() >= 2;
+    let are_blocks = has_texts || shown == SHOWN_ON_SHEET;
     let role = |role: &'static str| are_blocks.then_some(role);
     let body = |rows: &[Vec<Markup>]| {
         html! {

@@ -403,12 +403,12 @@ fn accounts_of_earlier_runs_stay() {
     assert_eq!(schema.metadata()["portcullis.2"], "{}");
     let fields = Columns::default().fields(&["One"], "").unwrap();
     let error = Template::from_list(&again, &fields).unwrap_err().to_string();
-    assert!(error.contains("'One'; use --column-prefix"), "{error}");
+    assert!(error.contains("'One'; use ‹column_prefix›"), "{error}");
     let template = Template::from_list(&again, &[]).unwrap();
     assert_eq!(template.check("a", Some(&again)), Ok(()));
     for other in [Some(&*list), None] {
         let problem = template.check("a", other).unwrap_err();
-        let expected = "a: its columns differ from those of the lists before";
+        let expected = "a: its columns differ from the lists before";
         assert!(problem.starts_with(expected), "{problem}");
     }
 }

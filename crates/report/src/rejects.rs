@@ -34,7 +34,7 @@ impl Reject {
 }
 
 /// The kinds of records without text, and of those whose text, or URL field, is not a URL. The other kinds
-/// are those of [`Problem`].
+/// are as in [`Problem`].
 const EMPTY: &str = "empty";
 const NOT_A_URL: &str = "not-a-url";
 
@@ -116,7 +116,7 @@ impl Rejects {
         };
         let has_blank = || record.text().contains(&b' ');
         if self.are_lines && has_blank() && holds_more(record.text()) {
-            add(&mut self.more, "more than a URL");
+            add(&mut self.more, "text after the URL");
         }
         if record.problem().is_none() && is_requested_otherwise(record.url()) {
             add(&mut self.otherwise, "clients request it otherwise");
@@ -255,13 +255,13 @@ impl InvalidRecords {
     /// If `out` cannot be written.
     pub fn write_text(&self, out: &mut impl Write) -> io::Result<()> {
         for (notes, noun, what) in [
-            (&self.more_than_url, "line", "with more than a URL"),
+            (&self.more_than_url, "line", "with text after the URL"),
             (&self.requested_otherwise, "URL", OTHERWISE),
         ] {
             let Some(NotedRecords { records, first }) = notes else { continue };
             let InvalidRecord { file, place, record, .. } = first;
             let (records, file, record) = (counted(*records, noun), visible(file), visible(record));
-            writeln!(out, "{records} {what}, the first in {file}, {place}: {record}")?;
+            writeln!(out, "{records} {what} (first: {file}, {place}: {record})")?;
         }
         let kinds = self.kinds.to_string();
         if kinds.is_empty() {
@@ -286,7 +286,7 @@ impl InvalidRecords {
 }
 
 /// The note about URLs that are not requested as they are written.
-const OTHERWISE: &str = "that clients request otherwise (dot segments, or ' in a query)";
+const OTHERWISE: &str = "that clients request in another form (dot segments, or ' in a query)";
 
 /// Watches the records of a run, list by list.
 ///
@@ -348,11 +348,11 @@ impl Watch {
         }
         let InvalidRecords { more_than_url, requested_otherwise, .. } = &mut self.invalid;
         for (found, notes, problem, fix) in [
-            (&rejects.more, more_than_url, "more than a URL", "remove what does not belong to it"),
+            (&rejects.more, more_than_url, "text after the URL", "remove it"),
             (
                 &rejects.otherwise,
                 requested_otherwise,
-                "a URL that clients request otherwise",
+                "a URL that clients request in another form",
                 "write it as they request it, without dot segments and with %27 for ' in its query",
             ),
         ] {
@@ -362,7 +362,7 @@ impl Watch {
                 let InvalidRecord { place, record, .. } = first;
                 let record = cut_characters(&record, RECORD_CHARACTERS);
                 return Err(wrong(format!(
-                    "{place}: {problem} (`{record}`); {fix}, or omit --strict"
+                    "{place}: {problem} (`{record}`); {fix}, or omit ‹strict›"
                 )));
             }
             notes.get_or_insert(NotedRecords { records: 0, first }).records += records;
@@ -437,22 +437,22 @@ fn advice(list: &List, first: &InvalidRecord, assumes_scheme: bool) -> String {
         ListFormat::Sitemap => {
             return "write the scheme and the host in each <loc> of the sitemap".into();
         }
-        _ if lacks_scheme => return "try --assume-scheme https".into(),
+        _ if lacks_scheme => return "try ‹assume_scheme› https".into(),
         ListFormat::Warc => return "its captures have no URLs of the web".into(),
-        ListFormat::AccessLog => return "declare the format of its lines with --log-format".into(),
+        ListFormat::AccessLog => return "declare the format of its lines with ‹log_format›".into(),
         format => {
             let format = format.describe();
-            return format!("it does not look like {format}; name its format with --input-format");
+            return format!("it does not look like {format}; name its format with ‹input_format›");
         }
     };
-    let named = format!("name the {part} with the URL with --url-field");
+    let named = format!("name the {part} with the URL with ‹url_field›");
     match lacks_scheme {
         _ if first.problem == PATH => {
-            format!("give the host with --host, or name its {part} with --host-field")
+            format!("give the host with ‹host›, or name its {part} with ‹host_field›")
         }
         true if first.record.contains("://") => named,
-        true => format!("try --assume-scheme https, or {named}"),
-        false => format!("{named}, or the format with --input-format"),
+        true => format!("try ‹assume_scheme› https, or {named}"),
+        false => format!("{named}, or the format with ‹input_format›"),
     }
 }
 
@@ -460,7 +460,7 @@ fn advice(list: &List, first: &InvalidRecord, assumes_scheme: bool) -> String {
 fn looks_like(name: &str, text: &str, assumes_scheme: bool) -> String {
     let trimmed = text.trim();
     if trimmed.contains('\n') {
-        return "its records end with line feeds; leave out -0".into();
+        return "its records end with line feeds; omit ‹null_data›".into();
     }
     let has = |part: &str| text.to_ascii_lowercase().contains(part);
     let is_quoted = trimmed.starts_with('<') && trimmed.contains("://") && !trimmed.contains(' ');
@@ -469,10 +469,10 @@ fn looks_like(name: &str, text: &str, assumes_scheme: bool) -> String {
     }
     match FileKind::of(text.as_bytes()) {
         FileKind::Html if has("<urlset") || has("<sitemapindex") => {
-            return "it looks like a sitemap; try --input-format sitemap".into();
+            return "it looks like a sitemap; try ‹input_format› sitemap".into();
         }
         FileKind::Html if has("<?xml") => {
-            return "it looks like XML, and not like a sitemap; extract its URLs first".into();
+            return "it looks like XML, but not like a sitemap; extract its URLs first".into();
         }
         FileKind::Html => {
             return of_html(name);
@@ -483,7 +483,7 @@ fn looks_like(name: &str, text: &str, assumes_scheme: bool) -> String {
         let line = trimmed.to_ascii_lowercase();
         line.strip_prefix(field).is_some_and(|rest| rest.trim_start().starts_with(':'))
     }) {
-        return format!("it looks like a robots.txt; use --robots {name}");
+        return format!("it looks like a robots.txt; use ‹robots› {name}");
     }
     if text.contains('\0') || text.chars().filter(|it| *it == '\u{fffd}').count() > 3 {
         return "it looks like binary data; decompress or export it first".into();
@@ -492,15 +492,15 @@ fn looks_like(name: &str, text: &str, assumes_scheme: bool) -> String {
         return found;
     }
     if trimmed.starts_with('/') && !trimmed.starts_with("//") {
-        return "it looks like paths; give their host with --host, such as --host example.com"
+        return "it looks like paths; give their host with ‹host›, such as ‹host› example.com"
             .into();
     }
     let is_bare = trimmed.starts_with("//")
         || (trimmed.contains('.') && trimmed.starts_with(|first: char| first.is_alphanumeric()));
     if !assumes_scheme && is_bare && !trimmed.contains(' ') && !trimmed.contains('@') {
-        return "it looks like URLs without a scheme; try --assume-scheme https".into();
+        return "it looks like URLs without a scheme; try ‹assume_scheme› https".into();
     }
-    "pass a list with one URL per line, or name its format with --input-format".into()
+    "pass a list with one URL per line, or name its format with ‹input_format›".into()
 }
 
 #[cfg(test)]
@@ -552,32 +552,32 @@ mod tests {
     #[test]
     fn lists_look_like_what_they_are() {
         for (text, advice) in [
-            ("example.com/x", "--assume-scheme https"),
-            ("//example.com/x", "--assume-scheme https"),
-            ("/a/b.html", "--host example.com"),
+            ("example.com/x", "‹assume_scheme› https"),
+            ("//example.com/x", "‹assume_scheme› https"),
+            ("/a/b.html", "‹host› example.com"),
             ("<!doctype html>", "HTML"),
-            ("<urlset>", "--input-format sitemap"),
+            ("<urlset>", "‹input_format› sitemap"),
             ("<?xml version='1.0'?>", "XML"),
-            ("User-agent: *", "--robots list"),
-            ("1\thttps://a.example/", "--input-format tsv --url-field 2"),
-            ("https://a.example/,1", "--input-format csv --url-field 1"),
-            ("1,a.example", "--input-format csv --url-field 2 --assume-scheme https"),
-            ("1;x;https://a.example/", "--input-format csv --url-field 3"),
-            ("1|/x|a.example", "--input-format csv --url-field 2 --host-field 3"),
-            ("1\t/x\tGET", "--input-format tsv --url-field 2 --host example.com"),
+            ("User-agent: *", "‹robots› list"),
+            ("1\thttps://a.example/", "‹input_format› tsv ‹url_field› 2"),
+            ("https://a.example/,1", "‹input_format› csv ‹url_field› 1"),
+            ("1,a.example", "‹input_format› csv ‹url_field› 2 ‹assume_scheme› https"),
+            ("1;x;https://a.example/", "‹input_format› csv ‹url_field› 3"),
+            ("1|/x|a.example", "‹input_format› csv ‹url_field› 2 ‹host_field› 3"),
+            ("1\t/x\tGET", "‹input_format› tsv ‹url_field› 2 ‹host› example.com"),
             ("1  https://a.example/", "awk '{print $2}' < list > list-urls.txt"),
             ("\"https://a.example/a b\"", "tr -d '\"' < list > list-urls.txt"),
             ("'a.example'", "tr -d \"'\""),
             ("<https://a.example/>", "tr -d '<>'"),
             ("<p>https://a.example/</p>", "HTML"),
-            ("a,b", "--input-format"),
+            ("a,b", "‹input_format›"),
             ("\0\0", "binary"),
-            ("nothing", "--input-format"),
-            ("me@example.com", "--input-format"),
+            ("nothing", "‹input_format›"),
+            ("me@example.com", "‹input_format›"),
         ] {
             let found = looks_like("list", text, false);
             assert!(found.contains(advice), "{text}: {found}");
         }
-        assert!(!looks_like("list", "example.com/x", true).contains("--assume-scheme"));
+        assert!(!looks_like("list", "example.com/x", true).contains("‹assume_scheme›"));
     }
 }

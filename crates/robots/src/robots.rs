@@ -107,7 +107,7 @@ impl<'a> Agent<'a> {
         };
         let token = || Crawler::parse(text.trim(), dialect);
         let header = || Crawler::from_header(within_header(text), dialect);
-        // Where any name is a token, versions and comments still are those of a header.
+        // Where any name is a token, versions and comments still belong to a header.
         let crawler = match is_header(text) {
             true => header().or_else(|_| token()),
             false => token().or_else(|_| header()),
@@ -163,8 +163,8 @@ impl<'t> Robots<'t> {
     /// first 500 KiB are ignored.
     ///
     /// ```
-    /// use portcullis_dialect::Fetched;
-    /// use portcullis_robots::Robots;
+    /// # mod portcullis { pub use portcullis_dialect::Fetched; pub use portcullis_robots::Robots; }
+    /// use portcullis::{Fetched, Robots};
     ///
     /// let url = "https://example.com/search";
     /// let allows = |robots: &Robots| robots.agent("ExampleBot").is_allowed(url);
@@ -274,7 +274,8 @@ impl<'t> Robots<'t> {
     /// [`Robots::crawl_delay`].
     ///
     /// ```
-    /// use portcullis_robots::Robots;
+    /// # use portcullis_robots as portcullis;
+    /// use portcullis::Robots;
     ///
     /// let robots = Robots::parse("User-agent: a\nRequest-rate: 1/5\nDisallow: /\nUser-agent: *\nAllow: /\n");
     /// assert_eq!(robots.extensions("a", "request-rate").collect::<Vec<_>>(), [b"1/5"]);

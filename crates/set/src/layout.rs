@@ -131,7 +131,7 @@ impl HistoryRow {
         HistoryRow { date_and_input, policy: policy.into(), response: response.into() }
     }
 
-    /// Returns a bound on `date_and_input`: those of captures at or before a time are less.
+    /// Returns a bound on `date_and_input`: captures at or before a time have less.
     #[inline]
     pub fn end_of(seconds: u64) -> u64 {
         let last = u64::MAX >> HistoryRow::INPUT_BITS;
@@ -206,7 +206,7 @@ pub struct PolicyHead {
     pub default_entry: U32,
     pub default_line: U32,
     pub default_lines: U32,
-    /// A bit for each name of a robot; then, in the highest byte, the state + 1, and the verdict above
+    /// A bit for each name of a crawler; then, in the highest byte, the state + 1, and the verdict above
     /// [`PolicyHead::STATE_BITS`]. The byte is never 0, so a head without its end is not a head.
     pub names_and_state: U64,
 }
@@ -307,13 +307,13 @@ pub fn partition_point<E>(
     Ok(low)
 }
 
-/// Returns the word of a policy that has the number of its robots, and whether its pairs have
+/// Returns the word of a policy that has the number of its crawlers, and whether its pairs have
 /// two words.
 pub fn robots_word(count: usize, pairs_are_wide: bool) -> u32 {
     (count as u32) << 1 | u32::from(pairs_are_wide)
 }
 
-/// Returns the number of robots, and whether pairs have two words.
+/// Returns the number of crawlers, and whether pairs have two words.
 #[inline]
 pub fn robots_of(word: U32) -> (usize, bool) {
     (word.get() as usize >> 1, word.get() & 1 != 0)
@@ -457,7 +457,7 @@ fn copied(key: &[u8], start: usize, padded: &mut [u8; PADDED_BYTES]) -> u64 {
     word
 }
 
-/// Numbers whose bytes are those of no key, so that no key makes a factor zero or small.
+/// Numbers whose bytes no key has, so that no key makes a factor zero or small.
 const FACTORS: [u64; 4] =
     [0x9485_e1f8_87d3_92f6, 0xfa8e_c49b_f5d7_8a81, 0xb09f_ecf2_84e9_f793, 0x8bdc_f6e4_9af1_9583];
 

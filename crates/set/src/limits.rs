@@ -54,7 +54,7 @@ pub const TIMELINE_SECONDS_END: u64 = 1 << 40;
 
 /// Inputs of a set with history.
 ///
-/// Source: our choice. The input of a moment has the 24 bits beside its time.
+/// Source: our choice. The input of a moment has the 24 bits next to its time.
 pub const TIMELINE_INPUTS_MAX: usize = 1 << 24;
 
 /// Bytes of memory for the texts of agents that a session remembers if each record has its own, and for
@@ -64,7 +64,7 @@ pub const TIMELINE_INPUTS_MAX: usize = 1 << 24;
 pub const RECORD_AGENT_CACHE_BYTES_MAX: usize = 16 * 1024 * 1024;
 
 /// Bytes of memory for the names of groups that a session remembers, to show the line that names an agent: 16 MiB.
-/// When more are read, all are forgotten, but for those of the last group.
+/// When more are read, all but the last group are forgotten.
 ///
 /// Source: our choice. The groups of a file are read once, and a file has 500 KiB.
 pub const GROUP_NAMES_BYTES_MAX: usize = 16 * 1024 * 1024;

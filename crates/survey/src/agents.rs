@@ -10,10 +10,10 @@ use serde::{Serialize, Serializer};
 use crate::facts::{AgentFacts, FactReader};
 use crate::origins::PolicyUse;
 
-/// How much a robot may fetch. `None` if a limit ended the search.
+/// How much a crawler may fetch. `None` if a limit ended the search.
 pub(crate) type KnownReach = Option<Reach>;
 
-/// The number of origins or hosts by how much a robot may fetch, in the order of [`REACH_WORDS`].
+/// The number of origins or hosts by how much a crawler may fetch, in the order of [`REACH_WORDS`].
 pub type ReachCounts = [u64; REACH_WORDS.len()];
 
 /// The words of [`ReachCounts`]. The last one is for searches that a limit ended.
@@ -88,14 +88,14 @@ fn reach_by_word<S: Serializer>(counts: &[u64], to: S) -> Result<S::Ok, S::Error
     by_word(&REACH_WORDS, counts).serialize(to)
 }
 
-/// The policies that address a robot, and how much they allow it.
+/// The policies that address a crawler, and how much they allow it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ReachFigures {
     /// The number of policies.
     pub policies: u64,
     /// The number of origins of these policies.
     pub origins: u64,
-    /// The origins by how much the robot may fetch.
+    /// The origins by how much the crawler may fetch.
     #[serde(flatten, serialize_with = "reach_by_word")]
     pub by_origin: ReachCounts,
 }
@@ -168,16 +168,16 @@ pub struct AgentFigures {
     #[serde(flatten)]
     pub origins: AddressCounts,
     pub hosts: AddressCounts,
-    /// The hosts by what the agent may fetch beside another.
+    /// The hosts by what the agent may fetch compared with another.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub relations: Option<RelationCounts>,
 }
 
-/// Hosts by what an agent may fetch beside another.
+/// Hosts by what an agent may fetch compared with another.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct RelationCounts {
     /// The other agent.
-    pub beside: String,
+    pub baseline: String,
     /// In the order of [`Relation::WORDS`].
     #[serde(flatten, serialize_with = "relations_by_word")]
     pub hosts: [u64; Relation::ALL.len()],
@@ -192,8 +192,8 @@ impl AgentFigures {
     pub(crate) fn of_agents(facts: &FactReader<'_>) -> Vec<AgentFigures> {
         let figures = |agent: &Crawler| AgentFigures {
             agent: agent.name().to_owned(),
-            relations: facts.beside.as_ref().map(|(agent, _)| RelationCounts {
-                beside: agent.clone(),
+            relations: facts.baseline.as_ref().map(|(agent, _)| RelationCounts {
+                baseline: agent.clone(),
                 ..RelationCounts::default()
             }),
             ..AgentFigures::default()

@@ -5,7 +5,7 @@
 //! the classifier's one time, or else of the newest policies.
 //!
 //! The report holds no times and no thread counts, so equal inputs give equal bytes. Rows refer to
-//! agents by position in those of the account; counts by agent are in the same order. Texts are copied
+//! agents by position in the account; counts by agent are in the same order. Texts are copied
 //! from files and URLs, and cut if they are long. A [`List`] holds the first rows and the number of all
 //! rows. Rows with equal counts are ordered by host, then by line. A rule is counted once per policy, for
 //! any number of hosts that share the policy.
@@ -96,7 +96,7 @@ pub struct HostRow {
 /// Rules, and the URLs that they decided. Only rules that apply to one of the agents are counted.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct RuleFigures {
-    /// The number of rules in all policies, those of earlier times included.
+    /// The number of rules in all policies, including policies of earlier times.
     pub rules: u64,
     /// The number of rules in policies with URLs in the list.
     pub asked: u64,
@@ -110,7 +110,7 @@ pub struct DecidingRule {
     /// A host with the rule: of the hosts that share its policy, the one with the most URLs in the
     /// list, or else the first by name. `*` if one file applies to every URL.
     pub host: Text,
-    /// The number of hosts that share the rule's policy. If URLs were decided as of times, those of
+    /// The number of hosts that share the rule's policy. If URLs were decided as of times, hosts of
     /// the list for which it was in force.
     pub hosts: u64,
     pub line: u32,
@@ -157,7 +157,7 @@ impl<'a> Asked<'a> {
 }
 
 impl Audit {
-    /// Surveys the set of `classifier` for its agents, and what each may fetch beside an agent: reads
+    /// Surveys the set of `classifier` for its agents, and what each may fetch compared with an agent: reads
     /// every policy once, on the calling thread's rayon pool. Lists of the report have at most `top` rows.
     /// The set as of a time is compiled in `scratch`.
     ///
@@ -170,7 +170,7 @@ impl Audit {
     /// If there are no agents, or the set was loaded without usage preferences.
     pub fn new(
         classifier: Classifier,
-        beside: Option<&Crawler>,
+        baseline: Option<&Crawler>,
         top: usize,
         scratch: &Scratch,
     ) -> Result<Audit, SetError> {
@@ -178,11 +178,11 @@ impl Audit {
         assert!(!agents.is_empty(), "an audit needs an agent");
         let mut policies = Vec::new();
         let rows = (top, AUDIT_SAMPLES);
-        let facts = FactReader::new(&set, agents, beside)?;
+        let facts = FactReader::new(&set, agents, baseline)?;
         let newest = Survey::each_policy(facts, rows, |rules| policies.push(rules))?;
         let survey = match set_as_of(&classifier, scratch)? {
             Some(then) => {
-                let facts = FactReader::new(&then, agents, beside)?;
+                let facts = FactReader::new(&then, agents, baseline)?;
                 Survey::each_policy(facts, rows, drop)?
             }
             None => newest,

@@ -28,7 +28,7 @@ use crate::reaches::{Applied, Reaches, stances};
 pub enum Addressed {
     /// A group names it.
     ByName,
-    /// The groups for all robots apply.
+    /// The groups for all crawlers apply.
     ByDefault,
     /// No group applies.
     NotAtAll,
@@ -127,13 +127,13 @@ pub struct FactReader<'s> {
     /// The names in the set of each agent.
     tokens: Vec<AgentTokens>,
     /// The agent that the others are compared with.
-    pub(crate) beside: Option<(String, AgentTokens)>,
+    pub(crate) baseline: Option<(String, AgentTokens)>,
 }
 
 /// How a policy addresses an agent, and the user-agent value that selects the groups.
 type Addressing = (Addressed, Option<Arc<[u8]>>);
 
-/// The groups that apply, by their number in a policy, and those of usage records.
+/// The groups that apply, by their number in a policy, and the groups of usage records.
 /// The last is whether the agent reads nothing.
 type Entries = (Option<PolicyEntry>, Vec<usize>, bool);
 
@@ -142,20 +142,20 @@ pub(crate) type Reads = Box<[Option<Read>]>;
 
 impl<'s> FactReader<'s> {
     /// Returns a reader of the policies of `set` for `agents`, whose access is compared with that of
-    /// `beside`, if there is such an agent.
+    /// `baseline`, if there is such an agent.
     ///
     /// # Errors
     ///
-    /// If the names of robots are damaged.
+    /// If the names of crawlers are damaged.
     pub fn new(
         set: &'s PolicySet,
         agents: &[Crawler],
-        beside: Option<&Crawler>,
+        baseline: Option<&Crawler>,
     ) -> Result<FactReader<'s>, Damage> {
         let tokens = agents.iter().map(|agent| set.tokens_of(agent)).collect::<Result<_, _>>()?;
-        let beside = beside.map(|agent| Ok((agent.name().to_owned(), set.tokens_of(agent)?)));
-        let (agents, beside) = (agents.to_vec(), beside.transpose()?);
-        Ok(FactReader { set, reaches: Reaches::new(set), agents, tokens, beside })
+        let baseline = baseline.map(|agent| Ok((agent.name().to_owned(), set.tokens_of(agent)?)));
+        let (agents, baseline) = (agents.to_vec(), baseline.transpose()?);
+        Ok(FactReader { set, reaches: Reaches::new(set), agents, tokens, baseline })
     }
 
     /// Returns what `policy` says to each agent, and the groups that apply.
@@ -222,7 +222,7 @@ impl<'s> FactReader<'s> {
         Ok(if reads.iter().all(Option::is_none) { Reads::default() } else { reads })
     }
 
-    /// Like [`FactReader::read`], for a policy whose usage records are those of `file`.
+    /// Like [`FactReader::read`], for a policy whose usage records are in `file`.
     fn read_with(
         &self,
         policy: &StoredPolicy<'s>,
@@ -233,8 +233,8 @@ impl<'s> FactReader<'s> {
         let mut agents: Vec<AgentFacts> = Vec::with_capacity(self.agents.len());
         let apply = |agent: &AgentTokens| self.reaches.applied(policy, agent, &mut { usize::MAX });
         let with_rules = |applied: Applied<'s>| Ok((applied, rules_of(&applied)?));
-        let beside = self.beside.as_ref().map(|(_, agent)| apply(agent).and_then(with_rules));
-        let beside = beside.transpose()?;
+        let baseline = self.baseline.as_ref().map(|(_, agent)| apply(agent).and_then(with_rules));
+        let baseline = baseline.transpose()?;
         let mut all_applied: Vec<Applied<'s>> = Vec::with_capacity(self.agents.len());
         // The first agent with each combination of entries, and the value of each naming line.
         let mut known: Vec<(Entries, usize)> = Vec::new();
@@ -266,7 +266,7 @@ impl<'s> FactReader<'s> {
                         None => outcome.verdict,
                     };
                     let related =
-                        beside.as_ref().map(|(it, rules)| self.relation(&applied, it, rules));
+                        baseline.as_ref().map(|(it, rules)| self.relation(&applied, it, rules));
                     let in_force = usage.in_force(&entries.1);
                     let stated = UsageRules::new(file, &in_force, &dialect.paths);
                     let license =
@@ -315,14 +315,14 @@ impl<'s> FactReader<'s> {
         Ok((PolicyReading { state: outcome.state, agents }, all_applied))
     }
 
-    /// Returns how what `applied` allows relates to what `beside`, which has these rules, allows.
+    /// Returns how what `applied` allows relates to what `baseline`, which has these rules, allows.
     fn relation(
         &self,
         applied: &Applied<'_>,
-        beside: &Applied<'_>,
+        baseline: &Applied<'_>,
         rules: &EntryRules<'_>,
     ) -> Result<Related, Damage> {
-        if applied.rules.is_some() && applied.rules == beside.rules {
+        if applied.rules.is_some() && applied.rules == baseline.rules {
             return Ok((Relation::Same, None));
         }
         let own = rules_of(applied)?;
@@ -330,7 +330,7 @@ impl<'s> FactReader<'s> {
         Ok(relation(own.as_rule_set(), rules.as_rule_set(), escapes))
     }
 
-    /// Returns how a file without rules addresses each agent. A set stores no robots of it, because
+    /// Returns how a file without rules addresses each agent. A set stores no crawlers of it, because
     /// it decides alike for all.
     fn addressed_without_rules(
         &self,

@@ -1,8 +1,8 @@
-//! One host: its policies in full, how each was captured, with its records, groups and robots; and its
+//! One host: its policies in full, how each was captured, with its records, groups and crawlers; and its
 //! history, the periods and what changed in each for whom. For the changes of all origins between two
 //! sets use [`difference`](crate::difference).
 //!
-//! A period is a time in which the policy stays the same. For each robot that a file of the origin
+//! A period is a time in which the policy stays the same. For each crawler that a file of the origin
 //! names, and for all others, a period has how much of the site the policy allows: exact, over all
 //! paths. Cost: each rule set is searched once; of those that the set does not store, only as many as
 //! fit [`MERGED_PATTERNS_MAX`].
@@ -80,7 +80,7 @@ pub struct HostDetail {
     pub unknown: Vec<Origin>,
 }
 
-/// A policy, its capture, and the robots it applies to.
+/// A policy, its capture, and the crawlers it applies to.
 #[derive(Clone, Debug, Serialize)]
 pub struct HostPolicy {
     /// The origins that have it.
@@ -104,10 +104,10 @@ pub struct HostPolicy {
     pub outage: Option<KnownOutage>,
     pub file_bytes: u32,
     pub file_notes: Vec<NoteKind>,
-    /// Robots that no group names first, then the named ones in file order. Empty if the file has
+    /// Crawlers that no group names first, then the named ones in file order. Empty if the file has
     /// no rules.
     pub robots: Vec<HostRobot>,
-    /// The usage records that hold for robots. Empty if the file has none.
+    /// The usage records that hold for crawlers. Empty if the file has none.
     pub usage: Vec<HostUsage>,
     /// The groups of the file.
     pub groups: Vec<HostGroup>,
@@ -115,10 +115,10 @@ pub struct HostPolicy {
     pub records: Vec<HostRecord>,
 }
 
-/// A robot, or all robots that no group names, and the rules that apply.
+/// A crawler, or all crawlers that no group names, and the rules that apply.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct HostRobot {
-    /// The name in lower case; `None` for robots that no group names.
+    /// The name in lower case; `None` for crawlers that no group names.
     pub name: Option<Text>,
     /// The groups that apply, by number from 1.
     pub groups: Vec<usize>,
@@ -134,9 +134,9 @@ pub struct HostRobot {
 pub struct HostGroup {
     /// The number of rules.
     pub rules: usize,
-    /// Whether it applies to robots that no group names.
+    /// Whether it applies to crawlers that no group names.
     pub for_others: bool,
-    /// The named robots to which it applies.
+    /// The named crawlers to which it applies.
     pub robots: Vec<Text>,
 }
 
@@ -272,13 +272,13 @@ fn records(
     Ok(records)
 }
 
-/// Returns the robots of a policy. Groups come from its records, rule sets from the set.
+/// Returns the crawlers of a policy. Groups come from its records, rule sets from the set.
 fn robots(
     set: &PolicySet,
     policy: &StoredPolicy<'_>,
     audience: &Audience,
 ) -> Result<Vec<HostRobot>, Damage> {
-    let differ = || set.malformed_host("a policy names other robots than its records do");
+    let differ = || set.malformed_host("a policy names other crawlers than its records do");
     let reaches = Reaches::new(set);
     let mut patterns_left = MERGED_PATTERNS_MAX;
     let mut robot = |name: Option<&[u8]>, groups: &[usize], entry: PolicyEntry| {
@@ -317,7 +317,7 @@ pub struct OriginHistory {
     /// The origins that have it.
     #[serde(serialize_with = "as_text")]
     pub origins: Vec<Origin>,
-    /// The robots that are compared.
+    /// The crawlers that are compared.
     pub robots: Vec<Robot>,
     /// The periods, oldest first.
     pub periods: Vec<HostPeriod>,
@@ -343,16 +343,16 @@ pub struct HostPeriod {
     pub rules: usize,
     /// The changes for crawlers, by kind; in the first period, the access that it allows.
     pub changes: Vec<AccessChange>,
-    /// The robots that may fetch as large a part as before, by other rules.
+    /// The crawlers that may fetch as large a part as before, by other rules.
     pub other_rules: Vec<Robot>,
-    /// The usage records that hold for robots; `None` if they are those of the period before.
+    /// The usage records that apply to crawlers; `None` if they are the same as in the period before.
     pub usage: Option<Vec<HostUsage>>,
 }
 
-/// Robots for which a policy allows another part of the site than the policy before.
+/// Crawlers for which a policy allows another part of the site than the policy before.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct AccessChange {
-    /// The robots.
+    /// The crawlers.
     pub robots: Vec<Robot>,
     /// How much the policy before allows; `None` in the first period, and if a limit ended the
     /// search.
@@ -361,10 +361,10 @@ pub struct AccessChange {
     pub to: Option<Reach>,
 }
 
-/// A robot by name; `None` for all that no file of the origin names.
+/// A crawler by name; `None` for all that no file of the origin names.
 pub type Robot = Option<Text>;
 
-/// A robot, and the set's names that it matches.
+/// A crawler, and the set's names that it matches.
 struct Asked {
     robot: Robot,
     tokens: AgentTokens,
@@ -373,7 +373,7 @@ struct Asked {
 /// The access of one crawler: how much a policy allows, and by which rule set.
 type Access = (Option<Reach>, Option<RulesID>);
 
-/// Returns the histories of `origins` in `set`, for `agents`; without agents, for all robots that a file
+/// Returns the histories of `origins` in `set`, for `agents`; without agents, for all crawlers that a file
 /// of the origin names and for all others. Origins with one history share it.
 ///
 /// # Errors
@@ -499,7 +499,7 @@ fn stated(usage: &[HostUsage]) -> Vec<impl PartialEq> {
     usage.iter().map(stated).collect()
 }
 
-/// Groups robots by what changed for them, and returns those for which only the rules changed.
+/// Groups crawlers by what changed for them, and returns those for which only the rules changed.
 fn changes(
     asked: &[Asked],
     before: Option<&[Access]>,
@@ -526,7 +526,7 @@ fn changes(
     (changes, other_rules)
 }
 
-/// Returns all robots that a policy of the periods names, and before them the one that none names.
+/// Returns all crawlers that a policy of the periods names, and before them the one that none names.
 fn asked_robots(set: &PolicySet, periods: &[Vec<StoredMoment<'_>>]) -> Result<Vec<Asked>, Damage> {
     let names = set.robot_names()?;
     let policies: BTreeSet<PolicyNumber> =
@@ -534,7 +534,7 @@ fn asked_robots(set: &PolicySet, periods: &[Vec<StoredMoment<'_>>]) -> Result<Ve
     let mut named = BTreeSet::new();
     for policy in policies {
         for (number, _) in set.policy(policy)?.robots()? {
-            let lost = || set.malformed_host("a robot has no name");
+            let lost = || set.malformed_host("a crawler has no name");
             named.insert(*names.get(number as usize).ok_or_else(lost)?);
         }
     }

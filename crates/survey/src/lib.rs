@@ -4,9 +4,9 @@
 //! A part of `portcullis`, whose crate has the stable API: this one may change in any version.
 //!
 //! There is one model. [`Survey`] describes what a set holds: origins and how they were captured,
-//! the robots that files name and what they may fetch, usage preferences, problems. With agents, it
+//! the crawlers that files name and what they may fetch, usage preferences, problems. With agents, it
 //! also counts what each of them may fetch. [`Audit`] counts the decisions on a list of URLs in one
-//! pass, and its [`Report`] holds these counts beside the survey. [`HostDetail`] shows one host in
+//! pass, and its [`Report`] holds these counts next to the survey. [`HostDetail`] shows one host in
 //! full.
 //!
 //! All of them serialise to the JSON that the commands print. [`tables`] shows surveys and hosts on
@@ -19,11 +19,11 @@
 //! # How a set is read
 //!
 //! One pass over the hosts finds who uses each policy. One pass over the policies, in parallel, reads
-//! what each says about every agent and robot from the stored rule sets. No text is parsed, except for
+//! what each says about every agent and crawler from the stored rule sets. No text is parsed, except for
 //! usage preferences.
 //!
 //! Threads share an [`Audit`]. Each thread has a [`Worker`], which counts chunk by chunk. [`Findings`]
-//! merges those of chunks in input order, so the report is the same for any number of threads.
+//! merges the counts of chunks in input order, so the report is the same for any number of threads.
 //!
 //! Cost: some microseconds per distinct rule set. An audit adds a host lookup and a few additions to
 //! each URL. Memory: for a survey about 25 bytes for each policy, and for an audit 16 more;

@@ -1,8 +1,8 @@
 //! Bounds of surveys, audits and explanations.
 
-/// Robots that `history` names for one change.
+/// Crawlers that `history` names for one change.
 ///
-/// Source: our choice. A line of them fits a terminal; one site names 900 robots that it shuts out.
+/// Source: our choice. A line of them fits a terminal; one site names 900 crawlers that it shuts out.
 pub const ROBOTS_NAMED_MAX: usize = 8;
 
 /// Pairs of a policy and an agent whose facts a thread keeps in a survey: 65,536, some megabytes.
@@ -15,7 +15,7 @@ pub const SURVEY_FACTS_KEPT: usize = 64 * 1024;
 /// Source: our choice, as for [`PARQUET_BATCH_URLS`](portcullis_rows::limits::PARQUET_BATCH_URLS).
 pub const SURVEY_BATCH_ROWS: usize = 8 * 1024;
 
-/// Bytes of lists of values that a thread holds or writes as text at once: 16 MiB, plus those of one
+/// Bytes of lists of values that a thread holds or writes as text at once: 16 MiB, plus the lists of one
 /// host. The lists of a file are written for each agent. Before they are read, they are counted as if
 /// they were the whole file.
 ///
@@ -44,14 +44,14 @@ pub const MERGED_ENTRIES_KEPT_MAX: usize = 64 * 1024;
 /// origin: 262,144.
 ///
 /// Source: our choice; five times the rules of the largest of 32,711 real files. Beyond it, how much is allowed
-/// is unknown for the robots with further combinations; two captures of a made-up file of 6,000 robots took a
+/// is unknown for the crawlers with further combinations; two captures of a made-up file of 6,000 crawlers took a
 /// minute.
 pub const MERGED_PATTERNS_MAX: usize = 256 * 1024;
 
-/// Line numbers of usage records that `inspect` lists for the robots of one file: 100,000. Further
+/// Line numbers of usage records that `inspect` lists for the crawlers of one file: 100,000. Further
 /// ones are counted.
 ///
-/// Source: our choice. A file of 500 KiB can name 10,000 robots and let 10,000 records hold for each
+/// Source: our choice. A file of 500 KiB can name 10,000 crawlers and let 10,000 records hold for each
 /// of them; the largest real file has a few dozen.
 pub const INSPECT_USAGE_LINES_MAX: usize = 100_000;
 

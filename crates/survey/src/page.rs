@@ -26,7 +26,7 @@ use portcullis_report::page::{
     Bar, Page, Part, SHOWN, Section, bars, code, count, facts, folded, table, text,
 };
 use portcullis_report::{AgentRecords, Figures, PolicyFacts};
-use portcullis_text::figures::{bytes, few, grouped, many, share};
+use portcullis_text::figures::{counted, few, grouped, share, size};
 use portcullis_text::visible::cut_characters;
 
 use crate::agents::AgentFigures;
@@ -34,6 +34,8 @@ use crate::audit::{List, Report};
 use crate::limits::AUDIT_PAGE_BYTES_MAX;
 
 mod sheet;
+
+use self::sheet::others;
 
 /// The smallest number of rows per list. If the page is still too long with so few, rows are not
 /// the cause.
@@ -62,7 +64,7 @@ const STATED: [Part<'_>; 4] = [
     ("unknown", "no access, or not known"),
 ];
 
-/// Renders the page: a sheet for a person in a hurry, then what is not there. `problems` are those of
+/// Renders the page: a sheet for a person in a hurry, then what is not there. `problems` are the findings in
 /// the file, if there is one for all URLs.
 pub fn audit(report: &Report, problems: &[Diagnostic]) -> String {
     let mut rows = usize::MAX;
@@ -114,16 +116,16 @@ impl<'r> View<'r> {
         }
         sections.extend(self.usage().into_iter().chain([self.account()]));
         let title = match (self.policies().kind, records) {
-            (_, 0) => "What robots.txt says, without a URL to decide".to_owned(),
-            ("file", _) => "What robots.txt lets crawlers fetch on this site".to_owned(),
+            (_, 0) => "robots.txt files, without a URL to decide".to_owned(),
+            ("file", _) => "URLs that crawlers may fetch by this robots.txt".to_owned(),
             _ => {
-                let sites = many(self.report.hosts.asked, "site");
-                format!("What robots.txt lets crawlers fetch on {sites}")
+                let hosts = counted(self.report.hosts.asked, "host");
+                format!("URLs that crawlers may fetch on {hosts}")
             }
         };
         let footer = format!(
-            "Made by portcullis {}. Nothing on this page was fetched from a site; it shows \
-             what the files contained when they were captured.",
+            "Made by portcullis {}. Nothing on this page was fetched now: it shows the files \
+             as they were captured.",
             account.version
         );
         let (facts, sheet) = (self.facts(), self.sheet(problems));
@@ -198,11 +200,11 @@ impl<'r> View<'r> {
         let occurs = |it: &Reason| rows.iter().any(|row| row.reasons.get(it.as_str()) > 0);
         let reasons: Vec<Reason> = Reason::ALL.into_iter().filter(occurs).collect();
         let heads: Vec<String> = reasons.iter().map(|it| format!("#{}", it.as_str())).collect();
-        let columns = numbered("agent", &heads);
+        let columns = numbered("crawler", &heads);
         let cells = |it: &AgentRecords| {
             row(agent_name(&it.agent), reasons.iter().map(|reason| it.reasons.get(reason.as_str())))
         };
-        let title = "URLs by agent and reason";
+        let title = "URLs by crawler and reason";
         Section {
             id: "reasons",
             title: "Why URLs are allowed or not",
@@ -222,7 +224,7 @@ impl<'r> View<'r> {
         let mut columns = vec!["#URLs".to_owned(), "#decisions".into()];
         match has_columns {
             true => columns.extend(agents.iter().map(|agent| format!("#{agent}"))),
-            false => columns.push("agents".into()),
+            false => columns.push("crawlers".into()),
         }
         let cells = |it: &crate::HostRow| {
             let mut cells = row(code(&it.host), [it.records, it.disallowed]);
@@ -232,20 +234,20 @@ impl<'r> View<'r> {
             }
             cells
         };
-        let caption = self.caption("Hosts with URLs that an agent must not fetch", all, *total);
+        let caption = self.caption("Hosts with URLs that a crawler must not fetch", all, *total);
         let title = "Decisions that disallow, by host";
         Section {
             id: "hosts",
             title: "Hosts most affected",
             finding: html! {
                 @if hosts.asked == 0 { "No URL is on a host with a known robots.txt." }
-                @else if hosts.affected == 0 { "No host disallows a URL for an agent." }
+                @else if hosts.affected == 0 { "No host disallows a URL for a crawler." }
                 @else {
-                    (grouped(hosts.affected)) " of " (many(hosts.asked, "host"))
-                    " disallow some URL for some agent."
+                    (grouped(hosts.affected)) " of " (counted(hosts.asked, "host"))
+                    " disallow some URL for some crawler."
                 }
             },
-            meaning: "A decision is one URL for one agent. The column of an agent counts the \
+            meaning: "A decision is one URL for one crawler. The column of a crawler counts the \
                 host’s URLs that it must not fetch.",
             advice: "",
             body: html! {
@@ -269,12 +271,12 @@ impl<'r> View<'r> {
             title: "URLs without a known robots.txt",
             finding: html! {
                 @if unknown.records == 0 {
-                    @if without_time == 0 { "For every URL a robots.txt is known." }
+                    @if without_time == 0 { "A robots.txt is known for every URL." }
                 } @else {
-                    "For " (many(unknown.records, "URL")) " of "
+                    "For " (counted(unknown.records, "URL")) " of "
                     @if unknown.uncounted_records > 0 { "at least " }
-                    (many(unknown.names as u64, "host")) " no robots.txt is known. This does not mean \
-                    that they are allowed."
+                    (counted(unknown.names as u64, "host")) " no robots.txt is known. Unknown does not \
+                    mean allowed."
                 }
                 @if without_time > 0 {
                     " URLs without a time, or from before the first capture of their origin: "
@@ -287,7 +289,7 @@ impl<'r> View<'r> {
             },
             advice: match unknown.names > unknown.largest.len() {
                 true => {
-                    "portcullis classify --unknown-hosts FILE lists all hosts to fetch a robots.txt from."
+                    "portcullis classify --unknown-hosts FILE lists all hosts whose robots.txt is missing."
                 }
                 false => "",
             },
@@ -316,9 +318,9 @@ impl<'r> View<'r> {
             let counts = [it.hosts.total(), by_rule, failing, part, all, not_known];
             row(agent_name(&it.agent), counts.into_iter().chain(it.hosts.addressed))
         };
-        let title = "Hosts by agent and by how much it may fetch";
+        let title = "Hosts by crawler and how much it may fetch";
         let columns = [
-            "agent",
+            "crawler",
             "#hosts",
             "#none by rule",
             "#none while it fails",
@@ -333,22 +335,23 @@ impl<'r> View<'r> {
         let most = rows.iter().rev().max_by_key(|row| none(row));
         Section {
             id: "reach",
-            title: "What the files allow each agent",
+            title: "How much each crawler may fetch",
             finding: html! {
                 @match most.filter(|row| none(row) > 0) {
                     Some(row) => {
-                        strong { (agent_name(&row.agent)) } " may fetch nothing, by rule, of "
-                        (grouped(none(row))) " of " (many(row.hosts.total(), "host")) " ("
+                        @let ties = rows.iter().filter(|it| none(it) == none(row)).count() as u64;
+                        strong { (agent_name(&row.agent)) } (others(ties)) " may fetch nothing, by rule, of "
+                        (grouped(none(row))) " of " (counted(row.hosts.total(), "host")) " ("
                         (share(none(row), row.hosts.total())) ")"
-                        @if rows.len() > 1 { ", the most of " (rows.len()) " agents" } "."
+                        @if rows.len() as u64 > ties { ", the most of " (rows.len()) " crawlers" } "."
                     }
                     None if rows.is_empty() => "",
-                    None => "No host excludes an agent from everything.",
+                    None => "No host excludes a crawler from everything.",
                 }
             },
-            meaning: "Independent of the list of URLs: how many hosts allow the agent all URLs, a \
-                part of them, or none by their rules or while their server fails, and whether their file names the agent, addresses it by \
-                default in the group for all robots, or does not address it.",
+            meaning: "Counts hosts, whatever the list of URLs: hosts that allow the crawler all URLs, a part \
+                of them, or none by their rules or while their server fails; and hosts whose file names the \
+                crawler, addresses it in the group for all others, or does not address it.",
             body: html! {
                 (bars(title, "reach-table", &SHARES, true, charted.into_iter().map(bar)))
                 (table("reach-table", title, SHOWN, &columns, rows.iter().map(cells)))
@@ -369,7 +372,7 @@ impl<'r> View<'r> {
             }
         }
         let is_stated = |(_, _, [y, n, ..]): &(&str, &str, [u64; 4])| y + n > 0;
-        // The files of earlier times may have said more than those of the survey.
+        // The files of earlier times may have said more than the files of the survey.
         if survey.usage.all.hosts == 0 && !rows.iter().any(is_stated) {
             return None;
         }
@@ -386,24 +389,23 @@ impl<'r> View<'r> {
         let cells = |&(agent, label, counts): &(&str, &str, [u64; 4])| {
             [agent_name(agent), code(label)].into_iter().chain(counts.map(count)).collect()
         };
-        let chart = "URLs by agent and use";
-        let columns = ["agent", "use", "#y", "#n", "#not stated", "#no access"];
+        let chart = "URLs by crawler and use";
+        let columns = ["crawler", "use", "#y", "#n", "#not stated", "#no access"];
         let licenses = &survey.usage.most_common_licenses;
         let caption = self.caption("Licences", licenses, survey.usage.licenses);
         let of_license = |it: &crate::usage::LicenseFigures| row(code(&it.value), [it.count.hosts]);
         let licenses = self.rows(licenses).iter().map(of_license);
         Some(Section {
             id: "usage",
-            title: "What the URLs may be used for",
+            title: "Permitted uses of the URLs",
             finding: html! {
-                "The files of " (many(survey.usage.all.hosts, "host")) " say what pages may be used \
+                "The files of " (counted(survey.usage.all.hosts, "host")) " say what pages may be used \
                 for."
             },
             meaning: "Content-Usage and Content-Signal state preferences about training AI models \
-                (train-ai), other use by AI (ai-use) and search. What nobody states is not \
-                permitted by that. A URL that the agent must not fetch has no preference.",
-            advice: "Decide what silence means to you before you use these pages: portcullis \
-                filter --purpose has no default for it.",
+                (train-ai), other use by AI (ai-use) and search. Silence is not permission. A URL that the crawler must not fetch has no preference.",
+            advice: "Decide whether to use pages without a preference: portcullis filter --purpose has no \
+                default for them.",
             body: html! {
                 (bars(chart, "usage-table", &STATED, true, charted.iter().map(bar)))
                 (table("usage-table", chart, SHOWN, &columns, rows.iter().map(cells)))
@@ -418,13 +420,13 @@ impl<'r> View<'r> {
         let (records, source) = (&account.records, self.policies());
         let limit = source.robots_bytes_max;
         let limit =
-            limit.map_or_else(|| "all of it".to_owned(), |it| format!("at most {}", bytes(it)));
+            limit.map_or_else(|| "all of it".to_owned(), |it| format!("at most {}", size(it)));
         let (files, file_bytes) = (survey.origins.files, survey.origins.file_bytes);
         let mut list = vec![
             ("Policies", html! { (code(&source.name)) ": " (source) }),
             ("Lists", folded(self.report.inputs.iter().map(code), NAMED)),
-            ("Records read", html! { (grouped(records.records)) " (" (bytes(records.bytes)) ")" }),
-            ("Files", html! { (grouped(files)) " (" (bytes(file_bytes)) ")" }),
+            ("Records read", html! { (grouped(records.records)) " (" (size(records.bytes)) ")" }),
+            ("Files", html! { (grouped(files)) " (" (size(file_bytes)) ")" }),
             ("Read of each file", html! { (limit) }),
         ];
         if source.left_out > 0 {

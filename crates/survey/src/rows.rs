@@ -48,7 +48,7 @@ struct Column {
 const LISTS: [&str; 2] = ["license_values", "sitemap_values"];
 
 /// The columns that compare agents with another, if there is one.
-const COMPARISON: [&str; 2] = ["relation", "witness"];
+const COMPARISON: [&str; 2] = ["relation", "example_path"];
 
 /// The columns in the order of the output.
 const COLUMNS: [Column; 26] = {
@@ -152,7 +152,7 @@ pub struct RowConfig<'a> {
     pub lists: bool,
     /// The agent that each agent is compared with: how what each may fetch relates to what this one may,
     /// and a path that shows it.
-    pub beside: Option<&'a Crawler>,
+    pub baseline: Option<&'a Crawler>,
     /// The time as of which origins have rows; `None` for the newest. Origins that had not been captured
     /// have none.
     pub at: Option<UnixSeconds>,
@@ -162,7 +162,7 @@ impl RowConfig<'_> {
     fn columns(self) -> impl Iterator<Item = Column> {
         COLUMNS.into_iter().filter(move |column| {
             (self.lists || !LISTS.contains(&column.name))
-                && (self.beside.is_some() || !COMPARISON.contains(&column.name))
+                && (self.baseline.is_some() || !COMPARISON.contains(&column.name))
         })
     }
 
@@ -204,7 +204,7 @@ pub struct RowWorker<'r, 's> {
     known: Map<KnownKey, Known>,
     /// The periods of the current host that have no rows yet.
     pending: VecDeque<PeriodRow<'s>>,
-    /// The counts of the worker, without those of agents.
+    /// The counts of the worker, without counts by agent.
     totals: RowTotals,
 }
 
@@ -261,7 +261,7 @@ impl<'s> SurveyRows<'s> {
     ) -> Result<SurveyRows<'s>, Damage> {
         assert!(!agents.is_empty(), "a survey needs an agent");
         assert!(!config.history || set.has_history(), "the set has no history");
-        let facts = FactReader::new(set, agents, config.beside)?;
+        let facts = FactReader::new(set, agents, config.baseline)?;
         let none = RowTotals::default();
         Ok(SurveyRows {
             set,
@@ -575,7 +575,7 @@ fn moments_of(host: &StoredHost<'_>, https: bool) -> Result<u64, Damage> {
     let moments = host.timeline(https)?.into_iter().flat_map(|timeline| timeline.moments());
     moments.map(|moment| moment.map(|_| 1)).sum()
 }
-/// Returns the bytes of a list, with those that a value takes beside its text.
+/// Returns the bytes of a list, with those that a value takes next to its text.
 fn list_bytes(list: &[Vec<u8>]) -> u64 {
     list.iter().map(|value| (value.len() + size_of::<Vec<u8>>()) as u64).sum()
 }

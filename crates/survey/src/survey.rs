@@ -2,10 +2,10 @@
 //!
 //! The pass over the hosts finds the state of their origins, the problems of their files, and which
 //! policy each uses. The pass over the policies, in parallel, reads what each says about each agent and
-//! robot from the stored rule sets.
+//! crawler from the stored rule sets.
 //!
 //! Memory: 16 bytes for each policy; the policies that are read at once; 8 bytes for each rule set; figures
-//! by distinct robot name and licence.
+//! by distinct crawler name and licence.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -47,7 +47,7 @@ pub struct Survey {
     pub problems: Vec<NoteFigures>,
     /// Usage preferences.
     pub usage: UsageFigures,
-    /// The robots that files name.
+    /// The crawlers that files name.
     pub robots: RobotFigures,
     /// The access of each agent. Empty if no agent was named.
     #[serde(rename = "per_agent", skip_serializing_if = "Vec::is_empty")]
@@ -65,7 +65,7 @@ impl Survey {
     }
 
     /// Surveys the set of `facts` for its agents, and calls `keep` with the rules of each policy, by
-    /// number. Names the `top` robots, and at most `hosts_max` hosts for a problem.
+    /// number. Names the `top` crawlers, and at most `hosts_max` hosts for a problem.
     pub(crate) fn each_policy(
         facts: FactReader<'_>,
         (top, hosts_max): (usize, usize),
@@ -166,7 +166,7 @@ impl NoteFigures {
     }
 }
 
-/// A robot that files name.
+/// A crawler that files name.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct RobotRow {
     /// The name in lower case.
@@ -176,21 +176,21 @@ pub struct RobotRow {
     pub count: ReachFigures,
 }
 
-/// The robots that files with rules name.
+/// The crawlers that files with rules name.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct RobotFigures {
     /// The number of distinct names.
     pub names: u64,
-    /// The number of policies that name a robot.
+    /// The number of policies that name a crawler.
     pub naming_policies: u64,
-    /// Robots that no group names, counted by policies with default groups.
+    /// Crawlers that no group names, counted by policies with default groups.
     pub others: ReachFigures,
     /// The number of policies with rules but without default groups. They allow everything to other
-    /// robots.
+    /// crawlers.
     pub policies_without_others: u64,
     /// The number of origins of these policies.
     pub origins_without_others: u64,
-    /// The robots that most policies name.
+    /// The crawlers that most policies name.
     pub most_named: Vec<RobotRow>,
 }
 
@@ -220,9 +220,9 @@ impl PolicyRules {
 struct Reading {
     /// Its answer to each agent.
     facts: PolicyReading,
-    /// The robots that the file names, by number.
+    /// The crawlers that the file names, by number.
     robots: Vec<(u32, KnownReach)>,
-    /// How much robots may fetch that the file does not name. `None` if no group applies to them.
+    /// How much crawlers may fetch that the file does not name. `None` if no group applies to them.
     default: Option<KnownReach>,
     usage: UsageReading,
     rules: PolicyRules,
@@ -236,7 +236,7 @@ struct Passes<'s> {
     uses: Vec<PolicyUse>,
     /// Of these, the uses where some agent reads something else.
     read_otherwise: Map<(PolicyNumber, Reads), PolicyUse>,
-    /// The names of robots, and the policies that name each.
+    /// The names of crawlers, and the policies that name each.
     named: Vec<(&'s [u8], ReachFigures)>,
     usage: UsageSums,
     /// The most hosts that are named for a problem.
@@ -343,7 +343,7 @@ impl<'s> Passes<'s> {
             None => {}
         }
         for (name, reach) in reading.robots {
-            let lost = || self.facts.set.malformed_host("a robot has no name");
+            let lost = || self.facts.set.malformed_host("a crawler has no name");
             self.named.get_mut(name as usize).ok_or_else(lost)?.1.add(used, reach);
         }
         self.usage.add(reading.usage, used);

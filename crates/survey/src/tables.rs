@@ -15,7 +15,7 @@ use portcullis_report::{Figures, RecordFigures};
 use portcullis_robots::access::UnixSeconds;
 use portcullis_robots::syntax::NoteKind;
 use portcullis_set::PolicySet;
-use portcullis_text::figures::{counted, share};
+use portcullis_text::figures::{counted, grouped, share, size};
 use portcullis_text::visible::{cut_characters, visible};
 
 use crate::agents::{AgentFigures, ReachFigures};
@@ -74,14 +74,14 @@ impl Text {
     fn origins(&mut self, title: &str, all: u64, counts: impl IntoIterator<Item = (String, u64)>) {
         let counts = counts.into_iter().filter(|&(_, origins)| origins > 0);
         let row =
-            |(name, origins): (String, u64)| vec![name, origins.to_string(), share(origins, all)];
+            |(name, origins): (String, u64)| vec![name, grouped(origins), share(origins, all)];
         self.table(&[title, "origins"], counts.map(row));
     }
 }
 
 /// Returns a row of a table: a name, then numbers.
 fn row(name: impl Into<String>, numbers: &[u64]) -> Vec<String> {
-    std::iter::once(name.into()).chain(numbers.iter().map(u64::to_string)).collect()
+    std::iter::once(name.into()).chain(numbers.iter().copied().map(grouped)).collect()
 }
 
 fn named(counts: &Figures) -> impl Iterator<Item = (String, u64)> {
@@ -92,10 +92,10 @@ fn named(counts: &Figures) -> impl Iterator<Item = (String, u64)> {
 pub fn survey(set: &PolicySet, survey: &Survey, provenance: Option<&Provenance<'_>>) -> String {
     let mut text = Text::default();
     let origins = &survey.origins;
-    let limit = set.robots_bytes_max().map(|bytes| format!("files up to {bytes} bytes"));
+    let limit = set.robots_bytes_max().map(|bytes| format!("files up to {}", size(bytes)));
     let limit = limit.as_deref().unwrap_or("files of any length");
     let (name, hash) = (visible(set.name()), set.hash());
-    let (dialect, bytes) = (set.dialect().name, counted(set.bytes(), "byte"));
+    let (dialect, bytes) = (set.dialect().name, size(set.bytes()));
     text.line(format_args!("{name}: set {hash:.16}, dialect {dialect}, {limit}, {bytes}"));
     let counts = set.counts();
     text.line(format_args!(
@@ -103,7 +103,7 @@ pub fn survey(set: &PolicySet, survey: &Survey, provenance: Option<&Provenance<'
         counted(survey.hosts, "host"),
         counted(origins.origins, "origin"),
         counted(origins.captures, "capture"),
-        counted(origins.file_bytes, "byte"),
+        size(origins.file_bytes),
         counted(counts.policies, "policy"),
         counted(counts.rule_sets, "rule set")
     ));
@@ -123,17 +123,24 @@ pub fn survey(set: &PolicySet, survey: &Survey, provenance: Option<&Provenance<'
     if origins.in_outage > 0 {
         let as_of = provenance.and_then(|it| it.settle().time());
         let as_of = as_of.map_or_else(String::new, |time| format!(", as of {}", time.to_rfc3339()));
-        text.line(format_args!("outages: {} origins unreachable{as_of}", origins.in_outage));
+        let origins = counted(origins.in_outage, "origin");
+        text.line(format_args!("outages: {origins} unreachable{as_of}"));
     }
     let inputs: Vec<InputReport> = provenance.into_iter().flat_map(|it| it.inputs()).collect();
     push_origins(&mut text, origins, &inputs);
     push_usage(&mut text, &survey.usage);
     push_robots(&mut text, &survey.robots);
+    text.0
+}
+
+/// Shows the sections of a set with their bytes.
+pub fn sections(set: &PolicySet) -> String {
+    let mut text = Text::default();
     let sections = || set.section_bytes();
     let in_sections: u64 = sections().map(|(_, bytes)| bytes).sum();
     let rest = ("(header, checksums, padding)".to_owned(), set.bytes().saturating_sub(in_sections));
     let section =
-        |(name, bytes): (String, u64)| vec![name, bytes.to_string(), share(bytes, set.bytes())];
+        |(name, bytes): (String, u64)| vec![name, grouped(bytes), share(bytes, set.bytes())];
     text.table(&["section", "bytes"], sections().chain([rest]).map(section));
     text.0
 }
@@ -150,7 +157,7 @@ fn push_origins(text: &mut Text, origins: &OriginFigures, inputs: &[InputReport]
     text.origins("note on the file", all, named(&origins.file_notes));
     let input = |input: &InputReport| {
         let format = input.format.as_deref().unwrap_or("-");
-        let counts = [input.captures, input.broken].map(|count| count.to_string());
+        let counts = [input.captures, input.broken].map(grouped);
         [input.name.clone(), format.to_owned()].into_iter().chain(counts).collect()
     };
     text.table(&["input", "format", "captures", "broken"], inputs.iter().map(input));
@@ -174,7 +181,7 @@ fn push_usage(text: &mut Text, stats: &UsageFigures) {
     let rows = (stats.all.records > 0).then(|| std::iter::once(all).chain(sources).chain(stated));
     let columns = ["records", "policies", "origins"];
     text.table(&[&["usage"][..], &columns].concat(), rows.into_iter().flatten());
-    let heading = format!("licence ({} distinct)", stats.licenses);
+    let heading = format!("licence ({} distinct)", grouped(stats.licenses));
     let licenses = stats.most_common_licenses.iter();
     let licenses = licenses.map(|it| count(it.value.to_string(), &it.count));
     text.table(&[&[heading.as_str()][..], &columns].concat(), licenses);
@@ -187,22 +194,22 @@ fn push_robots(text: &mut Text, robots: &RobotFigures) {
     let others = count("(any other)".into(), &robots.others);
     let named = robots.most_named.iter();
     let named = named.map(|robot| count(robot.name.to_string(), &robot.count));
-    let heading = format!("robot ({} names)", robots.names);
+    let heading = format!("crawler ({} names)", grouped(robots.names));
     let columns = [&heading, "policies", "origins", "all", "part", "none", "not known"];
     text.table(&columns, std::iter::once(others).chain(named));
     let (naming, without) = (robots.naming_policies, robots.policies_without_others);
     text.line(format_args!(
-        "{} {} robots; {} of {} {} no rules for other robots",
+        "{} {} crawlers; {} of them ({}) {} no rules for anyone else",
         counted(naming, "policy"),
         if naming == 1 { "names" } else { "name" },
-        counted(without, "policy"),
+        grouped(without),
         counted(robots.origins_without_others, "origin"),
         if without == 1 { "has" } else { "have" },
     ));
 }
 
 /// Shows the first sheet of an audit: what crawlers may fetch, the rules that decide most, what to fix, and
-/// what pages may be used for. `problems` are those of the file, if there is one for all URLs.
+/// what pages may be used for. `problems` are the findings in the file, if there is one for all URLs.
 pub fn audit(report: &Report, problems: &[Diagnostic]) -> String {
     let mut text = Text::default();
     let RecordFigures { records, per_agent, .. } = &report.account.records;
@@ -214,19 +221,19 @@ pub fn audit(report: &Report, problems: &[Diagnostic]) -> String {
         let share = |records_of| share(records_of, *records);
         vec![
             row.agent.clone(),
-            allow.to_string(),
+            grouped(allow),
             share(allow),
-            disallow.to_string(),
+            grouped(disallow),
             share(disallow),
-            unknown.to_string(),
-            invalid.to_string(),
+            grouped(unknown),
+            grouped(invalid),
         ]
     });
     text.table(&["crawler", "may fetch", "", "must not", "", "not known", "not a URL"], agents);
     let rules = report.rules.deciding.rows.iter().take(SHOWN_ON_SHEET).map(|it| {
         let field = if it.verdict == "allow" { "Allow" } else { "Disallow" };
         let (line, records, host) = (it.line, it.records, it.host.to_string());
-        vec![format!("{field}: {}", it.rule), line.to_string(), records.to_string(), host]
+        vec![format!("{field}: {}", it.rule), line.to_string(), grouped(records), host]
     });
     text.table(&["rule", "line", "URLs", "host"], rules);
     let to_fix = problems.iter().take(SHOWN_ON_SHEET);
@@ -299,11 +306,11 @@ pub fn totals(agents: &[AgentFigures]) -> String {
     text.table(&heading, stated(false, &[Yes, No, Mixed, Unstated]));
     let heading = ["at most", "immediate", "reference", "full", "mixed", "not stated", "not known"];
     text.table(&heading, stated(true, &[Immediate, Reference, Full, Mixed, Unstated]));
-    let beside = agents.iter().find_map(|it| Some(&it.relations.as_ref()?.beside));
+    let baseline = agents.iter().find_map(|it| Some(&it.relations.as_ref()?.baseline));
     let relations = agents.iter().filter_map(|AgentFigures { agent, relations, .. }| {
         Some(row(&**agent, &relations.as_ref()?.hosts))
     });
-    let heading = format!("beside {} (hosts)", beside.map_or("", String::as_str));
+    let heading = format!("compared with {} (hosts)", baseline.map_or("", String::as_str));
     text.table(&[&[heading.as_str()][..], &Relation::WORDS].concat(), relations);
     text.0
 }
@@ -350,7 +357,7 @@ fn push_period(text: &mut Text, number: usize, period: &HostPeriod, all: usize) 
     };
     text.line(format_args!("\n{number}. {since} to {until}: {policy}, {captures}"));
     let named = |robots: &[Robot]| match robots.len() {
-        count if count == all && count > 1 => "all robots".to_owned(),
+        count if count == all && count > 1 => "all crawlers".to_owned(),
         _ => robot_names(robots),
     };
     for AccessChange { robots, from, to } in &period.changes {
@@ -362,7 +369,7 @@ fn push_period(text: &mut Text, number: usize, period: &HostPeriod, all: usize) 
         text.line(format_args!("   {}: part, by other rules", named(&period.other_rules)));
     }
     if period.changes.is_empty() && period.other_rules.is_empty() && period.usage.is_none() {
-        text.line("   the same for all robots");
+        text.line("   the same for all crawlers");
     }
     let Some(usage) = &period.usage else { return };
     for HostUsage { for_others, robots, stated, licenses, .. } in usage {
@@ -383,7 +390,7 @@ fn push_period(text: &mut Text, number: usize, period: &HostPeriod, all: usize) 
     }
 }
 
-/// Returns the names of robots, of which the first [`ROBOTS_NAMED_MAX`] are listed.
+/// Returns the names of crawlers, of which the first [`ROBOTS_NAMED_MAX`] are listed.
 fn robot_names(robots: &[Robot]) -> String {
     let name = |robot: &Robot| robot.as_ref().map_or("any other".to_owned(), ToString::to_string);
     let mut names: Vec<String> = robots.iter().take(ROBOTS_NAMED_MAX).map(name).collect();
@@ -415,10 +422,10 @@ fn push_host_policy(text: &mut Text, policy: &HostPolicy) {
     push_listing(text, policy);
 }
 
-/// Appends the usage records of robots: their statements and their lines.
+/// Appends the usage records of crawlers: their statements and their lines.
 fn push_host_usage(text: &mut Text, usage: &[HostUsage]) {
     let labels = Label::ALL.map(Label::as_str);
-    let heading = [&["usage for robot"][..], &labels, &["licences", "lines"]].concat();
+    let heading = [&["usage for crawler"][..], &labels, &["licences", "lines"]].concat();
     let robots = usage.iter().map(|robot| {
         let stated = robot.stated.0.iter().map(|(_, stated)| match stated.is_empty() {
             true => Preference::Unstated.to_string(),
@@ -450,7 +457,7 @@ fn push_facts(text: &mut Text, policy: &HostPolicy, is_file: bool) {
     }
     line("captured", &time(policy.captured_at));
     if policy.newest_captured_at != policy.captured_at {
-        line("", &format!("to {}, behind redirects", time(policy.newest_captured_at)));
+        line("", &format!("to {}, after redirects", time(policy.newest_captured_at)));
     }
     line("expires", &time(policy.expires_at));
     if let Some(outage) = &policy.outage {
@@ -467,14 +474,14 @@ fn push_facts(text: &mut Text, policy: &HostPolicy, is_file: bool) {
         line("answer", &notes.join(", "));
     }
     if is_file {
-        line("file", &format!("{} bytes", policy.file_bytes));
+        line("file", &size(policy.file_bytes.into()));
         for kind in &policy.file_notes {
             line("", &format!("{kind}: {}", NoteKind::describe(*kind)));
         }
     }
 }
 
-/// Lists the records with their lines, and before each group the robots to which it applies.
+/// Lists the records with their lines, and before each group the crawlers to which it applies.
 fn push_listing(text: &mut Text, policy: &HostPolicy) {
     let Some(last) = policy.records.last() else { return text.line("\nno records") };
     let width = last.line.to_string().len().max(4);
@@ -496,7 +503,7 @@ fn push_listing(text: &mut Text, policy: &HostPolicy) {
 fn audience(group: &HostGroup) -> String {
     let mut names: Vec<String> = group.robots.iter().map(ToString::to_string).collect();
     if group.for_others {
-        names.push("any other robot".into());
+        names.push("any other crawler".into());
     }
     if names.is_empty() { "unused".into() } else { format!("applies to {}", names.join(", ")) }
 }

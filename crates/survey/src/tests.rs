@@ -43,7 +43,7 @@ fn ingested(hosts: u64, dialect: &'static Dialect) -> Ingested {
     for host in 0..hosts {
         records.extend(corpus.archived(host, ArchiveFormat::JsonLines));
     }
-    // A repeated group, robots that share rules, records of all kinds.
+    // A repeated group, crawlers that share rules, records of all kinds.
     let mut captures = Captures::default();
     let random = &mut Random::new(11);
     (0..300).for_each(|_| captures.push_random(random));
@@ -320,7 +320,7 @@ fn ask_all(set: PolicySet) -> Result<(), Box<dyn std::error::Error>> {
     let rows = SurveyRows::new(
         &set,
         &agents,
-        RowConfig { history: set.has_history(), lists: true, beside: None, at: None },
+        RowConfig { history: set.has_history(), lists: true, baseline: None, at: None },
     )?;
     let mut added = Added::of(rows.fields().iter().map(|field| field.kind));
     for block in rows.blocks(ALL, u64::MAX) {

@@ -1,4 +1,4 @@
-//! Usage preferences: what files state, and the records that hold for the robots of one file.
+//! Usage preferences: what files state, and the records that hold for the crawlers of one file.
 
 use std::cmp::Reverse;
 
@@ -137,14 +137,14 @@ impl UsageSums {
     }
 }
 
-/// The usage records that hold for some robots.
+/// The usage records that hold for some crawlers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct HostUsage {
-    /// Whether the robots that no group names are among them.
+    /// Whether the crawlers that no group names are among them.
     pub for_others: bool,
-    /// The named robots in lower case, in file order.
+    /// The named crawlers in lower case, in file order.
     pub robots: Vec<Text>,
-    /// The lines of the records, up to [`INSPECT_USAGE_LINES_MAX`] for all robots of the file.
+    /// The lines of the records, up to [`INSPECT_USAGE_LINES_MAX`] for all crawlers of the file.
     pub lines: Vec<LineNumber>,
     /// The number of further lines.
     pub lines_omitted: usize,
@@ -155,8 +155,8 @@ pub struct HostUsage {
 }
 
 impl HostUsage {
-    /// Returns the records that hold for the robots of `file`, first those for robots that no group
-    /// names; empty if there are no usage records. Robots with the same records are together.
+    /// Returns the records that hold for the crawlers of `file`, first those for crawlers that no group
+    /// names; empty if there are no usage records. Crawlers with the same records are together.
     pub(super) fn of(file: &RobotsTxt<'_>, dialect: &Dialect) -> Vec<HostUsage> {
         if file.usage_records().is_empty() {
             return Vec::new();

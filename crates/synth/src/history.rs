@@ -1,6 +1,6 @@
 //! Generates the history of a host: what it answers to several captures over five years.
 //!
-//! The captures are spread evenly. The shares are those of 13,623 captures of 1,600 hosts from September
+//! The captures are spread evenly. The shares come from 13,623 captures of 1,600 hosts from September
 //! 2020 to March 2025: 18 % fail, 9 % find no file, and of the other files 16 % have another layout and
 //! 38 % another rule.
 //!

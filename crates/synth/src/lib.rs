@@ -102,7 +102,7 @@ impl Corpus {
     }
 
     fn version(&self, host: u64, version: Version) -> String {
-        // Each redesign has a position of its own, beyond those of all first files.
+        // Each redesign has a position of its own, after all first files.
         let layout = self.layout(host + version.redesigns * REDESIGN);
         let mut random = self.stream(Purpose::Edits, host);
         let site = Site::from_layout(self.seed, layout);

@@ -182,7 +182,7 @@ fn ask(
     for (record, &question) in block.iter().enumerate() {
         compare(engine, &given, oracle, (record, question), found);
     }
-    // What is right for all agents is right for that of the record.
+    // A verdict that is right for all agents is right for the agent of the record.
     let agents = engine.positions().len();
     for (record, answer) in by_record.into_iter().flatten().enumerate() {
         let (question, agent) = (block[record], record % agents);

@@ -270,7 +270,7 @@ impl Case {
             || self.line.is_some();
         match (&self.checks, &self.verdict) {
             (Some(rows), _) if own_keys || rows.is_empty() => {
-                Err("`checks` must not be empty, nor beside a check of the case".to_owned())
+                Err("`checks` must not be empty, nor next to a check of the case".to_owned())
             }
             (Some(rows), _) => Ok(rows.clone()),
             (None, Some(verdict)) => Ok(vec![Row {

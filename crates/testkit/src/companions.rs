@@ -47,7 +47,7 @@ const UNKNOWN: &str = "unknown.companion.example";
 const LARGE_GROUP_RULES: usize = 1_024;
 /// Statements about usage of that group, each of which counts once per label.
 const LARGE_GROUP_STATEMENTS: usize = 80;
-/// The other robots that the file names.
+/// The other crawlers that the file names.
 const ROBOTS: usize = 256;
 
 /// Bytes of the rule that is damaged: a whole block lies within it, so nothing else is lost.
@@ -137,7 +137,7 @@ impl Companions {
 }
 
 /// Returns the file of the crowded origin: a large group, which applies together with one group for each
-/// robot, so that each agent has several rule groups.
+/// crawler, so that each agent has several rule groups.
 fn crowded(agents: &[Crawler]) -> Vec<u8> {
     let robots = (0..ROBOTS).map(|number| format!("companion{number}"));
     let tokens = agents.iter().flat_map(Crawler::tokens).map(str::to_owned);
@@ -171,7 +171,7 @@ fn damage(bytes: &mut [u8]) {
 }
 
 /// Returns the set of `files`, each of which applies to its [`origin`](crate::origin), in this form.
-/// Beside them it has companions for `agents`, about which [`agree`](crate::agree) asks between the blocks
+/// It also has companions for `agents`, about which [`agree`](crate::agree) asks between the blocks
 /// of a comparison. One that is compiled into memory has the crowded file alone, and only if the limit
 /// on files takes it. Of many sets in one process, most have no companions.
 pub fn set_to_compare(

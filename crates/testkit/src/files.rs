@@ -25,7 +25,7 @@ pub fn project(path: &str) -> PathBuf {
 pub fn stored(path: &Path, made: impl FnOnce() -> Vec<u8>) -> Vec<u8> {
     let writes = std::env::var_os("WRITE").is_some_and(|it| it == "1");
     let made = writes.then(made);
-    // What is right is left alone: another test may be reading it.
+    // A file that is right is left alone: another test may be reading it.
     let is_other = |made: &Vec<u8>| std::fs::read(path).ok().as_ref() != Some(made);
     let written = made.filter(is_other).map_or(Ok(()), |made| std::fs::write(path, made));
     let read = written.and_then(|()| std::fs::read(path));

@@ -9,7 +9,7 @@ pub const POINTS: &[(&str, &str)] = &[
     ("group-without-rules", "a group that names the crawler and has no rules"),
     ("no-group", "no group applies, or the file has no rules"),
     ("rules-outside-groups", "rules before the first user-agent line"),
-    ("other-fields", "records of other fields between those of groups"),
+    ("other-fields", "records of other fields within groups"),
     ("chains", "crawlers with a second name"),
     ("prefix", "a rule matches paths that begin with it, with their case"),
     ("longest-match", "the longest rule decides"),

@@ -5,10 +5,10 @@
 //! [`visible`](crate::visible).
 //!
 //! ```
-//! use portcullis_text::figures::{bytes, counted, grouped, share};
+//! use portcullis_text::figures::{counted, grouped, share, size};
 //!
 //! assert_eq!([counted(1, "policy"), counted(2, "policy")], ["1 policy", "2 policies"]);
-//! assert_eq!((grouped(370_387), share(1, 3), bytes(17_700)), (
+//! assert_eq!((grouped(370_387), share(1, 3), size(17_700)), (
 //!     "370,387".into(),
 //!     "33.3 %".into(),
 //!     "17.3 KiB".into(),
@@ -30,9 +30,9 @@ pub fn plural(count: u64, noun: &str) -> Cow<'_, str> {
     }
 }
 
-/// Returns a number with its noun: "1 policy", "2 policies".
+/// Returns a number with its noun: `1 policy`, `2,434 policies`.
 pub fn counted(count: u64, noun: &str) -> String {
-    format!("{count} {}", plural(count, noun))
+    format!("{} {}", grouped(count), plural(count, noun))
 }
 
 /// Joins the first three names, and counts the others: `a, b, c and 4 more`. Returns `all 7` if there
@@ -63,11 +63,6 @@ pub fn grouped(count: u64) -> String {
     out
 }
 
-/// Returns a grouped number with its noun: `2,434 hosts`.
-pub fn many(count: u64, noun: &str) -> String {
-    format!("{} {}", grouped(count), plural(count, noun))
-}
-
 /// Returns a part of a whole, from 0 to 100. 0 if the whole is 0.
 pub fn percent(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 * 100.0 / whole as f64 }
@@ -87,7 +82,7 @@ pub fn seconds(seconds: f64) -> String {
 }
 
 /// Returns a number of bytes in a readable unit: `495 B`, `17.3 KiB`.
-pub fn bytes(count: u64) -> String {
+pub fn size(count: u64) -> String {
     if count < 1024 {
         return format!("{count} B");
     }
@@ -134,8 +129,8 @@ mod tests {
         let names = ["a", "b", "c", "d", "e"];
         assert_eq!([named(&names, 9), named(&names, 5)], ["a, b, c and 2 more", "all 5"]);
         assert_eq!([named(&names[..2], 2), named(&names[..3], 4)], ["a, b", "a, b, c"]);
-        assert_eq!([0, 1].map(|urls| counted(urls, "URL")), ["0 URLs", "1 URL"]);
-        let sizes = [0, 1023, 1024, 512_000, 1 << 20, u64::MAX].map(bytes);
+        assert_eq!([0, 1, 2_434].map(|it| counted(it, "URL")), ["0 URLs", "1 URL", "2,434 URLs"]);
+        let sizes = [0, 1023, 1024, 512_000, 1 << 20, u64::MAX].map(size);
         assert_eq!(sizes, ["0 B", "1023 B", "1 KiB", "500 KiB", "1 MiB", "16777216 TiB"]);
         let shares = [(0, 0), (0, 9), (9, 9), (953, 1_000)].map(|(part, of)| share(part, of));
         assert_eq!(shares, ["–", "0.0 %", "100.0 %", "95.3 %"]);

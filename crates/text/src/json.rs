@@ -44,7 +44,7 @@ fn text_of(write: impl FnOnce(&mut Vec<u8>) -> io::Result<()>) -> String {
     String::from_utf8(out).expect("JSON is UTF-8")
 }
 
-/// A JSON formatter that escapes all hidden characters: JSON itself only escapes those of C0.
+/// A JSON formatter that escapes all hidden characters: JSON itself only escapes C0.
 struct Escaping<F>(F);
 
 /// Forwards methods to the wrapped formatter.

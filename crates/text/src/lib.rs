@@ -5,9 +5,10 @@
 //!
 //! Names, rules and URLs come from untrusted sources. All output for people goes through
 //! [`visible`](mod@visible), numbers go through [`figures`], and [`json`] escapes what `visible`
-//! escapes. Exact records (TSV, the output of `filter`) do not come here. Nothing fails.
+//! escapes. Messages name settings as [`settings`] says. Exact records (TSV, the output of `filter`) do not come here. Nothing fails.
 
 pub mod figures;
 pub mod json;
+pub mod settings;
 pub mod shell;
 pub mod visible;

@@ -155,6 +155,7 @@ class PolicySet:
         strictness: Literal["lenient", "usual", "strict"] = "usual",
         max_robots_bytes: int = ...,
         history: bool = False,
+        join_schemes: bool = False,
         threads: int = 0,
         memory: int | None = None,
     ) -> PolicySet: ...

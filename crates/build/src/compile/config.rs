@@ -62,7 +62,7 @@ pub enum CompileError {
     /// There is more than a set can hold.
     #[error("{0}")]
     TooMuch(String),
-    /// The rule sets are not those of the set that they are compared with, or cannot be compared.
+    /// The rule sets differ from the set that they are compared with, or cannot be compared.
     #[error(transparent)]
     Compared(#[from] SetError),
 }

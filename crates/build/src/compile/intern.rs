@@ -32,7 +32,7 @@ fn position(items: u64) -> Result<u32, CompileError> {
 }
 
 /// The record of each pattern's rule of a rule group, counted from the first rule of its first group, as it
-/// is stored; and the lengths of the patterns, if they are compared with those of other rule groups.
+/// is stored; and the lengths of the patterns, if they are compared with other rule groups.
 #[derive(Debug)]
 pub struct PackedOrder {
     /// Each list is the width of a number in bytes (1, 2 or 4), then the numbers in that width.

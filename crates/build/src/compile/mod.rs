@@ -1,6 +1,6 @@
 //! Compiles what is known about each origin into the sections of a set.
 //!
-//! Owns writing what `FORMAT.md` calls sections: the distinct policies, the robots that each names,
+//! Owns writing what `FORMAT.md` calls sections: the distinct policies, the crawlers that each names,
 //! the rule sets with their prefilters, and the texts that explanations need. The input comes from
 //! [`ingest`](fn@super::ingest); [`stored`](portcullis_set::stored) reads the result.
 //!
@@ -274,7 +274,7 @@ impl<'c> Compiled<'c> {
             true => Ok(()),
             false => Err(CompileError::TooMuch(format!(
                 "the lines of the files have {bytes} bytes together, because many files repeat long \
-                 lines; a set of this size may have {max}; leave out the hosts with such files"
+                 lines; a set of this size may have {max}; omit the hosts with such files"
             ))),
         }
     }

@@ -35,11 +35,11 @@ pub struct PolicyPlan<'p> {
     pub entries: Vec<Vec<u32>>,
     pub rule_groups: Vec<PlannedGroup>,
     pub usage_records: Vec<ListedRecord<'p>>,
-    /// The names of robots in a file that has usage records and no rules.
+    /// The names of crawlers in a file that has usage records and no rules.
     pub unruled: Vec<Vec<u8>>,
 }
 
-/// A robot that the file names.
+/// A crawler that the file names.
 pub struct PlannedRobot {
     pub name: Vec<u8>,
     /// A position in [`PolicyPlan::entries`].
@@ -121,7 +121,7 @@ fn user_agent_record(file: &RobotsTxt<'_>, group: usize, line: usize) -> u32 {
 }
 
 impl PolicyPlan<'_> {
-    /// Plans the robots, the entries and the rule groups of a file with rules.
+    /// Plans the crawlers, the entries and the rule groups of a file with rules.
     fn add(
         &mut self,
         (file, extract): (&RobotsTxt<'_>, &[u8]),
@@ -289,7 +289,7 @@ mod tests {
     use portcullis_dialect::dialect::RFC_9309;
     use portcullis_set::lists::lists;
 
-    /// Returns a file whose first half is one rule. The other half names robots, each with that
+    /// Returns a file whose first half is one rule. The other half names crawlers, each with that
     /// rule and one of its own.
     fn long_rule_of_many(file_bytes: usize) -> Vec<u8> {
         let mut text = Vec::new();
@@ -317,7 +317,7 @@ mod tests {
         }
     }
 
-    /// Groups that the same robots follow are one rule group, wherever they are in the file.
+    /// Groups that the same crawlers follow are one rule group, wherever they are in the file.
     #[test]
     fn rule_groups_are_followed_by_the_same_robots() {
         let text =

@@ -1,4 +1,4 @@
-//! Policies: the robots that each names, its rule groups, and the entries of several of them.
+//! Policies: the crawlers that each names, its rule groups, and the entries of several of them.
 
 use zerocopy::little_endian::U32;
 

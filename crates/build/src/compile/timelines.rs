@@ -86,7 +86,7 @@ impl Timelines {
         (distinct, others): Numbers<'_>,
     ) -> Result<HistoryRow, CompileError> {
         let (facts, date) = (&capture.facts, capture.facts.captured_at);
-        // A number that does not fit would end up in the date beside it.
+        // A number that does not fit would end up in the date next to it.
         if facts.input as usize >= TIMELINE_INPUTS_MAX {
             return Err(too_long());
         }
@@ -94,7 +94,7 @@ impl Timelines {
         let leads = match (capture.leads, capture.content) {
             (Leads::To(resource), _) => resource,
             (Leads::NotCaptured, _) => NOT_CAPTURED,
-            // What a file that is confirmed has is with its own capture.
+            // The content of a confirmed file is stored with its own capture.
             (Leads::Nowhere, Some(content)) if capture.file.is_none() => {
                 position_of_others(content, others)
             }

@@ -299,7 +299,7 @@ impl Captured {
         Ok(captured)
     }
 
-    /// Joins captures with those of the last key if that is theirs, and stores those otherwise.
+    /// Adds captures to the last key if it is theirs; otherwise stores the last key first.
     fn join(
         &mut self,
         block: &mut Block,

@@ -47,7 +47,7 @@ pub(crate) struct Files<'m> {
 impl<'m> Files<'m> {
     /// The damage of a few lines that stand for many.
     pub const TOO_LONG: &'static str =
-        "its files are longer together than those of a set of its size";
+        "its files are longer together than the files of a set of its size can be";
 
     /// Begins to read the files of a set, which has captures.
     pub fn of(set: &'m PolicySet, pool: &'m SharedPool) -> Result<Files<'m>, SetError> {

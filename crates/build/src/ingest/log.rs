@@ -1,6 +1,6 @@
 //! The record form of a resource's captures: in temporary files, and in the capture log of a set.
 //!
-//! The captures of a key are one record: those of http, then those of https, each list oldest first.
+//! The captures of a key are one record: first http, then https, each oldest first.
 //! Most hosts answer alike for both, which takes one byte. A capture names its file by numbers, and the
 //! target of its redirect by a number or, in a log, by the bytes themselves. `FORMAT.md` has the bytes of
 //! the log.
@@ -38,7 +38,7 @@ pub(crate) enum Role {
     Others,
 }
 
-/// The number of captures before those of https that says that they are those of http.
+/// Stored as the number of https captures if they are the http captures.
 const AS_HTTP: u32 = 1;
 /// The first number that counts captures, less one.
 const COUNTED: u32 = 1;

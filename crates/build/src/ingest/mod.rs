@@ -220,7 +220,7 @@ impl IngestError {
 pub fn two_names(field: CaptureField) -> String {
     let (names, field) = (field.usual_names().join(", "), field.as_str());
     format!(
-        "captures have two fields for {field} (of {names}): choose one with --fields {field}=NAME"
+        "captures have two fields for {field} (of {names}): choose one with ‹fields› {field}=NAME"
     )
 }
 
@@ -252,18 +252,18 @@ fn describe_strict(inputs: &[InputReport]) -> String {
     let problems: [(Count, &str); 4] = [
         (
             |input| input.status_assumed,
-            "without a status; name the field with --fields status=NAME, or drop --strict to assume \
+            "without a status; name the field with ‹fields› status=NAME, or drop ‹strict› to assume \
              200",
         ),
         (
             |input| input.later,
-            "after --as-of; choose a later time, or drop --strict to leave them out",
+            "after ‹as_of›; choose a later time, or drop ‹strict› to leave them out",
         ),
-        (|input| input.undated, "without a date; drop --strict to count them as the oldest"),
+        (|input| input.undated, "without a date; drop ‹strict› to count them as the oldest"),
         (
             |input| input.other_urls,
             "of other URLs than a robots.txt; if a field holds the host, name it with \
-             --fields host=NAME, or drop --strict to count them as targets of redirects",
+             ‹fields› host=NAME, or drop ‹strict› to count them as targets of redirects",
         ),
     ];
     let problem = problems.iter().find_map(|(count, problem)| {
@@ -287,12 +287,12 @@ fn describe_nothing(inputs: &[InputReport]) -> String {
     let later: u64 = inputs.iter().map(|input| input.later).sum();
     let captures = inputs.iter().map(|input| input.captures).sum::<u64>() - later;
     if later > 0 && captures == 0 {
-        return format!("{names}: every capture is after --as-of; choose a later time");
+        return format!("{names}: every capture is after ‹as_of›; choose a later time");
     }
     if captures > 0 {
         return format!(
             "{names}: no capture is of a robots.txt ({captures} of other URLs); if a field holds the \
-             host, name it with --fields host=NAME"
+             host, name it with ‹fields› host=NAME"
         );
     }
     if inputs.iter().all(InputReport::is_folder) {
@@ -365,6 +365,6 @@ fn noted(standings: &Standings) -> Result<Option<String>, WriteError> {
     };
     Ok(first.map(|(host, note)| {
         let note = note.describe();
-        format!("{host}: {note} ({origins} {such}; drop --strict to read them as the dialect says)")
+        format!("{host}: {note} ({origins} {such}; drop ‹strict› to read them as the dialect says)")
     }))
 }

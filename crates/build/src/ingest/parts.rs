@@ -140,7 +140,7 @@ impl Merger {
             return Err(IngestError::of_inputs(inputs, describe_strict));
         }
         self.captures += taken;
-        // Beside a set, they may be what its origins redirect to.
+        // Next to a set, they may be what its origins redirect to.
         if !captured.has_origin && self.inputs.is_empty() {
             return Err(IngestError::of_inputs(inputs, describe_nothing));
         }
@@ -209,8 +209,8 @@ impl Merger {
         let problem = match ingested.superseded_undated {
             _ if !is_strict => None,
             0 if ingested.same_second > 0 => Some(format!(
-                "{} {} with another file than one of the same URL and second; keep one of them, or drop --strict to \
-                 let the later in its input count",
+                "{} {} with another file than one of the same URL and second; keep one of them, or drop ‹strict› to \
+                 use the later in its input",
                 ingested.same_second,
                 captures(ingested.same_second)
             )),
@@ -219,8 +219,8 @@ impl Merger {
                 None => noted(&ingested.standings)?,
             },
             captures => Some(format!(
-                "{captures} superseded {} no date; keep one capture of each origin, or drop --strict \
-                 to let those with dates and those of the inputs later by name count",
+                "{captures} superseded {} no date; keep one capture of each origin, or drop ‹strict› \
+                 to use captures with dates, or from inputs later by name",
                 if captures == 1 { "capture has" } else { "captures have" }
             )),
         };

@@ -298,7 +298,7 @@ impl Digest<'_> {
                 let place = format!("the capture of the {kind} {name:?}");
                 let problem = match (&capture.subject, problem) {
                     (Subject::Url(_), BadUrl::NoScheme) => {
-                        "no scheme; if the field holds a host, say so with --fields host=NAME"
+                        "no scheme; if the field holds a host, say so with ‹fields› host=NAME"
                             .into()
                     }
                     (_, problem) => problem.to_string(),

@@ -32,7 +32,7 @@ pub(super) struct Rivals {
 }
 
 impl Rivals {
-    /// Adds those of a line of the same second.
+    /// Adds the rivals of the same second.
     fn join(&mut self, other: Rivals) {
         self.lines = self.lines.saturating_add(other.lines).saturating_add(1);
         self.are_rows |= other.are_rows || self.line != other.line;

@@ -38,7 +38,7 @@ const DAMAGED: [Damaged; 10] = [
                 (it.table[0].kind, it.table[0].flags) = (9_999, 1);
             })
         },
-        "has section 9999, which this portcullis has to know",
+        "has section 9999, which this portcullis does not know",
     ),
     (
         "other-dialect.pcs",
@@ -66,7 +66,7 @@ const DAMAGED: [Damaged; 10] = [
             parts.section(SectionKind::RULE_SETS)[40] ^= 1;
             parts.sealed()
         },
-        "it is not what the content of the set is compiled to",
+        "it differs from what the content of the set compiles to",
     ),
 ];
 

@@ -43,7 +43,7 @@ fn many_stars() -> String {
     format!("User-agent: *\n{}", rules.collect::<String>())
 }
 
-/// The robots of [`many_groups`].
+/// The crawlers of [`many_groups`].
 const ROBOTS: usize = 68;
 
 /// Returns a large group, whose rules match nothing, that applies together with each of many small groups.
@@ -62,7 +62,7 @@ fn letters(number: usize) -> String {
     number.to_string().bytes().map(|digit| char::from(digit - b'0' + b'a')).collect()
 }
 
-/// Returns the last robot of [`many_groups`].
+/// Returns the last crawler of [`many_groups`].
 pub fn last_robot() -> String {
     format!("r{}", letters(ROBOTS - 1))
 }

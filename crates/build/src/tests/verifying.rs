@@ -75,7 +75,7 @@ fn another_content_hash_is_damage() {
     header.seal();
     let set = PolicySet::from_bytes("a.set", file).unwrap();
     let text = crate::verify(&set, &Scratch::in_memory()).unwrap_err().to_string();
-    assert!(text.contains("the content hash is that of another content"), "{text}");
+    assert!(text.contains("the content hash belongs to other content"), "{text}");
 }
 
 #[test]
@@ -128,8 +128,8 @@ fn change_first(parts: &mut Parts, kind: u32, change: impl Fn(u32) -> u32) {
 fn a_faulty_writer_is_found_out() {
     let cases: &[Case<'_>] = &[
         ("it has flags", |parts| parts.fields.flags = 1),
-        ("it counts other things", |parts| parts.fields.counts.hosts += 1),
-        ("it counts other things", |parts| parts.fields.counts.unused = [0, 1]),
+        ("its counts do not match", |parts| parts.fields.counts.hosts += 1),
+        ("its counts do not match", |parts| parts.fields.counts.unused = [0, 1]),
         ("no JSON object", |parts| *parts.section(SectionKind::PROVENANCE) = b"[]".to_vec()),
         ("an input that the provenance does not list", |parts| {
             *parts.section(SectionKind::PROVENANCE) = br#"{"version":"1","inputs":[]}"#.to_vec();
@@ -138,7 +138,7 @@ fn a_faulty_writer_is_found_out() {
             let slots = parts.section(SectionKind::SLOTS);
             slots.extend([0; size_of::<SlotLine>()]);
         }),
-        ("it counts other things than are there", |parts| parts.fields.counts.host_seed ^= 1),
+        ("its counts do not match its content", |parts| parts.fields.counts.host_seed ^= 1),
         ("section 'slots'", |parts| {
             // Every taken slot leads to the first host.
             let words = parts.section(SectionKind::SLOTS).len() / 4;
@@ -168,7 +168,7 @@ fn a_faulty_writer_is_found_out() {
             rows[0].redirects += 1;
         }),
         ("section 'policy heads'", |parts| heads(parts)[0].names_and_state |= 1 << 60),
-        // A name has no bit, so its robot gets the default rules; or one too many.
+        // A name has no bit, so its crawler gets the default rules; or one too many.
         ("section 'policy heads'", |parts| heads(parts)[0].names_and_state &= 0xff << 56),
         ("section 'policy heads'", |parts| heads(parts)[0].names_and_state |= 0xff_ffff),
         ("section 'policy heads'", |parts| {
@@ -191,16 +191,16 @@ fn a_faulty_writer_is_found_out() {
             let text = bytes.windows(4).rposition(|word| word == [0; 4]).unwrap();
             bytes[text] = 8;
         }),
-        ("compiled to", |parts| {
+        ("compiles to", |parts| {
             // A bit of a Bloom filter.
             let bytes = parts.section(SectionKind::RULE_SETS);
             bytes[40] ^= 1;
         }),
-        ("compiled to", |parts| {
+        ("compiles to", |parts| {
             parts.section(SectionKind::RULE_SETS).extend([0; 64]);
         }),
         ("its records are not what a file has", |parts| {
-            // A rule has the string after those of the list.
+            // A rule has the string after the strings of the list.
             change_first(parts, DISALLOW, |_| DISALLOW);
         }),
         ("section 'rule sets'", |parts| {
@@ -260,7 +260,7 @@ fn a_faulty_writer_is_found_out() {
             parts.section(SectionKind::OUTAGES).extend(row);
         }),
         ("section 'outages'", |parts| parts.section(SectionKind::OUTAGES).clear()),
-        ("compiled to", |parts| parts.section(SectionKind::LOG).clear()),
+        ("compiles to", |parts| parts.section(SectionKind::LOG).clear()),
         ("it makes no sense", |parts| parts.section(SectionKind::LOG).push(0)),
         ("a key is neither that of an origin", |parts| {
             // After its two lengths.
@@ -350,7 +350,7 @@ fn a_faulty_writer_of_timelines_is_found_out() {
         ("it has a part of a history", |parts| remove(parts, SectionKind::HISTORY)),
         ("it has a part of a history", |parts| remove(parts, SectionKind::TIMELINES)),
         ("it has a part of a history", |parts| remove(parts, SectionKind::RESPONSES)),
-        ("compiled to", |parts| {
+        ("compiles to", |parts| {
             for kind in HISTORY {
                 remove(parts, kind);
             }
@@ -552,5 +552,8 @@ fn files_that_are_far_longer_than_the_set_are_damage() {
     }
     let set = parts.open().unwrap();
     let damage = crate::settled(&set, &Scratch::in_memory()).unwrap_err().to_string();
-    assert!(damage.contains("longer together than those of a set of its size"), "{damage}");
+    assert!(
+        damage.contains("longer together than the files of a set of its size can be"),
+        "{damage}"
+    );
 }

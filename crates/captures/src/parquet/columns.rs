@@ -47,7 +47,7 @@ pub struct Columns<'f> {
 /// A column that may be read.
 #[derive(Clone, Debug)]
 pub struct Leaf {
-    /// Its name, after those of the structures that it is in, with dots between.
+    /// Its name, after the names of the structures that it is in, with dots between.
     pub name: String,
     /// The position among the leaves of the schema.
     pub place: usize,
@@ -124,7 +124,7 @@ impl<'f> Columns<'f> {
     }
 
     fn leaf(&self, steps: Vec<usize>) -> Leaf {
-        let field = field_at(&self.fields, &steps).expect("the steps are those of the schema");
+        let field = field_at(&self.fields, &steps).expect("the schema has these steps");
         let written = self.written.as_ref().and_then(|fields| field_at(fields, &steps));
         let unit = match (field.data_type(), written.map(|it| it.data_type())) {
             (DataType::Int64, Some(DataType::Timestamp(ArrowUnit::Second, _))) => {

@@ -106,7 +106,7 @@ impl ParquetSource {
             return Ok(());
         }
         let problem = "some columns are encrypted, so its rows cannot be copied; choose another format \
-                       than Parquet with --format";
+                       than Parquet with ‹format›";
         Err(self.problem(problem.to_owned()))
     }
 
@@ -214,7 +214,7 @@ impl StoredFile {
             }
             _ => {
                 "not a Parquet file: it does not begin with PAR1; name its format with \
-                 --input-format"
+                 ‹input_format›"
             }
         };
         Err(problem.to_owned())

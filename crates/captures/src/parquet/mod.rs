@@ -131,13 +131,13 @@ fn check(field: CaptureField, leaf: &Leaf, fields: &FieldMap) -> Result<(), Stri
         CaptureField::Status => (|it| holds_numbers(it) || holds_bytes(it), "numbers or text"),
         CaptureField::FetchedAt if is_time => (|it| holds_numbers(it) || holds_times(it), "times"),
         CaptureField::FetchedAt => {
-            (holds_times, "timestamps, dates or text, or numbers with --time-unit")
+            (holds_times, "timestamps, dates or text, or numbers with ‹time_unit›")
         }
         CaptureField::Error | CaptureField::Truncated => (is_flag, "booleans, numbers or text"),
         _ => (holds_bytes, "text or bytes"),
     };
     let field = field.as_str();
-    let fix = format!("name another with --fields {field}=COLUMN, or none with --fields {field}=");
+    let fix = format!("name another with ‹fields› {field}=COLUMN, or none with ‹fields› {field}=");
     leaf.check(fits, field, types, &fix)
 }
 

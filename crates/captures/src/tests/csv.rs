@@ -109,7 +109,7 @@ fn what_is_wrong_is_said() {
     assert_eq!(
         problem("domain,date,status,robotstxt\n", &usual),
         "read as CSV: no column for the body (body, content, robots_txt, text, body_base64); name it with \
-         --fields body=COLUMN; the columns are `domain`, `date`, `status`, `robotstxt`"
+         ‹fields› body=COLUMN; the columns are `domain`, `date`, `status`, `robotstxt`"
     );
     assert!(problem("", &usual).starts_with("read as CSV: "));
     assert!(problem("url,URL,body\n", &usual).contains("two columns are called url and URL"));
@@ -119,13 +119,13 @@ fn what_is_wrong_is_said() {
         assert!(problem(text, &usual).contains("CR alone"), "{text}");
     }
     let headers = problem("url,body,headers\n", &fields(&["headers=headers"]));
-    let only = "read as CSV: headers are read from JSON Lines only; omit --fields headers";
+    let only = "read as CSV: headers are read from JSON Lines only; omit ‹fields› headers";
     assert_eq!(headers, only);
     let rows = "url,body\nu,\"a\nb\"\nu\nu,b\n,b\nu,\"never closed\n";
     let found = read(rows, &usual);
     let broken: Vec<_> = found.broken.iter().map(|it| (&*it.place, &*it.problem)).collect();
     let no_subject = "no URL and no host (url, robots_url, uri, host, domain, hostname); name the \
-                      field with --fields url=NAME";
+                      field with ‹fields› url=NAME";
     assert_eq!(
         broken,
         [

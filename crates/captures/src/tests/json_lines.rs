@@ -248,13 +248,13 @@ fn what_is_wrong_is_said() {
     // @ is the column at which the parser stopped.
     let twice = |name: &str| {
         format!(
-            "`{name}` occurs twice; if the names differ in case, choose one with --fields {name}=NAME"
+            "`{name}` occurs twice; if the names differ in case, choose one with ‹fields› {name}=NAME"
         )
     };
     let no_status = "its status is text; expected a number of at most three digits, or null";
     let nothing = "no status, no body and no error, so its outcome is not known";
     let no_subject = "no URL and no host (url, robots_url, uri, host, domain, hostname); name the \
-                      field with --fields url=NAME";
+                      field with ‹fields› url=NAME";
     let no_end = "the object does not end on its line; write one object per line, as jq -c does";
     let no_redirect = "@: expected a URL, or an object with a `url`, for each redirect";
     let rows = [
@@ -269,7 +269,7 @@ fn what_is_wrong_is_said() {
         (r#"{"url": "u", "body": null}"#, nothing),
         (
             r#"{"url": "u", "status": null, "body": "a"}"#,
-            "a body, but no status: name the status with --fields status=NAME, or --fields status= if \
+            "a body, but no status: name the status with ‹fields› status=NAME, or ‹fields› status= if \
              there is none",
         ),
         (r#"{"url": "u", "url": "u", "status": 404}"#, &twice("url")),
@@ -311,12 +311,12 @@ fn what_is_wrong_is_said() {
         (
             r#"{"url": "u", "status": 404, "fetched_at": "today"}"#,
             "its time is \"today\"; expected a date or time, such as 2024-05-01T12:00:00Z, \
-             2024-05-01 or 20240501120000, or a number with --time-unit",
+             2024-05-01 or 20240501120000, or a number with ‹time_unit›",
         ),
         (
             r#"{"url": "u", "status": 404, "fetched_at": 1}"#,
             "its fetched_at is a number; expected a date or time, such as 2024-05-01T12:00:00Z, \
-             2024-05-01 or 20240501120000, or a number with --time-unit",
+             2024-05-01 or 20240501120000, or a number with ‹time_unit›",
         ),
     ];
     for (line, expected) in rows {
@@ -596,14 +596,14 @@ fn names_that_no_record_has_and_fields_with_two_names_are_noted() {
     };
     let line = r#"{"url": "u", "status": 200, "http_status": 503, "body": "", "cut": null}"#;
     let found = noted(line, &["truncated=cutt"]);
-    let missing = "no capture has the field cutt (--fields truncated=cutt); the first has `body`, `cut`, \
+    let missing = "no capture has the field cutt (‹fields› truncated=cutt); the first has `body`, `cut`, \
                    `http_status`, `status`, `url`; name one that some capture has, or omit it";
     assert_eq!(found.missing().unwrap(), missing);
     assert_eq!(found.doubted(), [CaptureField::Status]);
     assert!(found.renewed().doubted().is_empty());
     let found = noted(line, &["truncated=cut", "status=status", "host="]);
     assert!(found.missing().is_none() && found.doubted().is_empty());
-    // Equal values, null, and a host beside a URL raise no doubt.
+    // Equal values, null, and a host next to a URL raise no doubt.
     let line = r#"{"url": "u", "uri": "u", "host": "a", "domain": "b", "status": 404, "body": null, "text": "x"}"#;
     assert!(noted(line, &[]).doubted().is_empty());
 }

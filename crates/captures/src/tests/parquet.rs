@@ -76,7 +76,7 @@ fn every_row_is_a_capture_or_broken() {
     type Found = Result<(Fetched, &'static [u8], CaptureNotes), &'static str>;
     let cut = CaptureNotes::EMPTY.with(CaptureNote::BodyCut);
     let no_subject = "no URL and no host (url, robots_url, uri, host, domain, hostname); name the \
-                      field with --fields url=NAME";
+                      field with ‹fields› url=NAME";
     let bad_status = "its status is 1000; expected at most three digits, or null";
     let rows: [(Row, Found); 10] = [
         ((Some("a"), Some(200), Some(b"\xff\0")), Ok((Fetched::Status(200), b"\xff\0", EMPTY))),
@@ -199,7 +199,7 @@ fn times_in_every_layout() {
 
     let broken = read(one_row(vec![("fetched_at", texts(&["today"]))])).broken;
     let said = "its time is \"today\"; expected a date or time, such as 2024-05-01T12:00:00Z, \
-                2024-05-01 or 20240501120000, or a number with --time-unit";
+                2024-05-01 or 20240501120000, or a number with ‹time_unit›";
     assert_eq!((&*broken[0].place, &*broken[0].problem), ("row 1", said));
 }
 
@@ -276,7 +276,7 @@ fn columns_within_structures() {
     let whole = read_with(columns.clone(), &fields(&["body=answer\\.deep\\.x"]));
     assert_eq!(whole.captures.len(), 3);
     let problem = problem(columns, &fields(&["body=answer.deep.y"]));
-    let expected = "no column answer.deep.y (--fields body=answer.deep.y)";
+    let expected = "no column answer.deep.y (‹fields› body=answer.deep.y)";
     assert!(problem.starts_with(expected), "{problem}");
 }
 
@@ -303,40 +303,40 @@ fn columns_that_are_missing_or_of_another_type() {
             without("url"),
             &usual,
             "no column for the URL or host (url, robots_url, uri, host, domain, hostname); \
-             name it with --fields url=COLUMN; the columns are `status`, `body`",
+             name it with ‹fields› url=COLUMN; the columns are `status`, `body`",
         ),
         (
             without("body"),
             &usual,
             "no column for the body (body, content, robots_txt, text, body_base64); \
-             name it with --fields body=COLUMN; the columns are `url`, `status`",
+             name it with ‹fields› body=COLUMN; the columns are `url`, `status`",
         ),
         (
             one_row(vec![]),
             &fields(&["fetched_at=when"]),
-            "no column when (--fields fetched_at=when); the columns are `url`, `status`, `body`",
+            "no column when (‹fields› fetched_at=when); the columns are `url`, `status`, `body`",
         ),
         (
             one_row(vec![]),
             &fields(&["headers=body"]),
-            "headers are read from JSON Lines only; omit --fields headers",
+            "headers are read from JSON Lines only; omit ‹fields› headers",
         ),
         (
             one_row(vec![("URL", texts(&["v"]))]),
             &usual,
-            "two columns are called url and URL; name one with --fields url=COLUMN, or rename one",
+            "two columns are called url and URL; name one with ‹fields› url=COLUMN, or rename one",
         ),
         (
             one_row(vec![("status", column(BooleanArray::from(vec![true])))]),
             &usual,
             "the column status holds Boolean; status needs numbers or text; name another with \
-             --fields status=COLUMN, or none with --fields status=",
+             ‹fields› status=COLUMN, or none with ‹fields› status=",
         ),
         (
             times(),
             &usual,
             "the column timestamp holds Int64; fetched_at needs timestamps, dates or text, or numbers \
-             with --time-unit; name another with --fields fetched_at=COLUMN, or none with --fields fetched_at=",
+             with ‹time_unit›; name another with ‹fields› fetched_at=COLUMN, or none with ‹fields› fetched_at=",
         ),
     ] {
         assert_eq!(problem(columns, names), expected);

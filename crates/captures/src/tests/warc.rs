@@ -307,7 +307,7 @@ fn a_body_never_passes_for_records() {
     assert_eq!(
         keeper.broken[0].problem,
         "its block is longer or shorter than its Content-Length says (the capture of \
-         http://other.example/robots.txt); what its member of gzip holds after it is left out too; write \
+         http://other.example/robots.txt); the rest of its gzip member is left out too; write \
          the archive anew"
     );
 }

@@ -99,7 +99,7 @@ pub struct Documented {
     /// A chain of tokens, as `Crawler::parse` takes it; the first one is its name.
     pub reading: &'static str,
     pub page: &'static Page,
-    /// The classes of a crawler that fetches for AI, in place of those of ai.robots.txt.
+    /// The classes of a crawler that fetches for AI, instead of the classes of ai.robots.txt.
     pub classes: &'static [Class],
     /// The page that says that robots.txt may not bind it.
     pub not_bound: Option<&'static Page>,
@@ -179,7 +179,7 @@ impl Documented {
         super::first_token(self.reading)
     }
 
-    /// Whether its operator names other groups than those of its token, or excludes the groups for `*`.
+    /// Whether its operator names groups besides the groups of its token, or excludes the groups for `*`.
     pub fn has_other_groups(&self) -> bool {
         self.reading != self.name()
     }
@@ -299,7 +299,7 @@ pub static DOCUMENTED: &[Documented] = &[
     Documented::yandex("YandexMedia+Yandex", &YANDEX),
     Documented::yandex("YandexAdditional+Yandex", &YANDEX),
     Documented::yandex("YandexAdditionalBot+Yandex", &YANDEX),
-    // Robots of services, to which only groups with their names apply.
+    // Crawlers of services, to which only groups with their names apply.
     Documented::yandex("YandexCalendar!", &YANDEX_LOGS),
     Documented::yandex("YandexMobileBot!", &YANDEX_LOGS),
 

@@ -36,7 +36,7 @@ struct List {
 const LISTS: &[List] = &[
     List {
         name: "ai-training",
-        about: "crawlers that fetch pages to train models, or build data sets for that",
+        about: "crawlers that fetch pages to train models or to build data sets for training",
         names: Names::Ai(Some(Class::Training)),
     },
     List {
@@ -176,6 +176,11 @@ pub fn find(name: &str) -> Option<Found> {
 /// than the token.
 pub fn documented(token: &str) -> Option<&'static Documented> {
     DOCUMENTED.iter().find(|it| it.name().eq_ignore_ascii_case(token))
+}
+
+/// Whether Google operates the crawler with this product token.
+pub fn is_of_google(token: &str) -> bool {
+    documented(token).is_some_and(|it| it.page.url.starts_with("https://developers.google.com/"))
 }
 
 /// Returns how a crawler reads robots.txt: the tokens that its operator documents, or its own.

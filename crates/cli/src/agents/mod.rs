@@ -22,13 +22,12 @@ use portcullis_dialect::dialect::{Dialect, RFC_9309};
 use portcullis_files::error::system_text;
 use portcullis_report::AgentList;
 use portcullis_robots::policy::{AgentError, Crawler};
+use portcullis_text::figures::size;
 use portcullis_text::visible::cut_characters;
 
 use documented::Documented;
 
-use super::message::counted;
-
-pub use lists::{descriptions, page_of_answers};
+pub use lists::{descriptions, is_of_google, page_of_answers};
 pub(crate) use lists::{documented, write as write_lists};
 pub(crate) use notes::AgentNotes;
 pub(crate) use readings::write as write_readings;
@@ -107,7 +106,7 @@ impl Name {
 }
 
 impl Asked {
-    /// Returns the agents in a dialect and those of User-Agent headers, and the names in built-in lists
+    /// Returns the agents in a dialect, the agents of User-Agent headers, and the names in built-in lists
     /// that the dialect cannot express.
     ///
     /// # Errors
@@ -251,8 +250,9 @@ fn listed(list: &str, lists: &mut Vec<AgentList>) -> anyhow::Result<Vec<Name>> {
     let bytes = fs::metadata(path).map_or(0, |metadata| metadata.len());
     ensure!(
         bytes <= AGENT_FILE_BYTES_MAX,
-        "-a @{list}: the file has {}, which is more than a list of agents has; is this the right file?",
-        counted(bytes, "byte")
+        "-a @{list}: the file has {}, more than a list of agents may have ({}); is it the right file?",
+        size(bytes),
+        size(AGENT_FILE_BYTES_MAX)
     );
     let text =
         fs::read(path).map_err(|error| anyhow::anyhow!("-a @{list}: {}", system_text(&error)))?;

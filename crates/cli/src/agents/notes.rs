@@ -133,7 +133,7 @@ fn left_out(questions: &QuestionPlan, lists: &[AgentList], dialect: &str) -> Vec
         let others: Vec<&str> = crawler.reading.trim_end_matches('!').split('+').skip(1).collect();
         let more = match (others.is_empty(), crawler.has_other_groups()) {
             (true, true) => "does not read the groups for *".to_owned(),
-            (true, false) => "reads answers that are no file in its own way".to_owned(),
+            (true, false) => "reads answers without a file in its own way".to_owned(),
             (false, _) => format!("also follows the group {}", others.join(" and ")),
         };
         notes.push(format!("{name} {more}, as its operator documents: -a @{name}"));

@@ -23,14 +23,14 @@ use super::texts;
 #[derive(Args, Default)]
 #[command(next_help_heading = "Questions")]
 pub struct AgentArgs {
-    /// Product tokens of the crawlers, separated by commas
+    /// Product tokens of crawlers, separated by commas
     ///
-    /// `A+B` is one crawler that follows the groups of B if no group names A, and `A!` one that does not
-    /// read the groups for `*` (but not where a token may have a `!`: koster1996 and original1994). `@NAME` is a list of crawlers, @ai-training, @ai-search, @ai-assistant,
-    /// @ai-all, @search or @documented, or one known crawler as its operator documents it, such as @YandexBot
-    /// (`portcullis --agent-lists` shows them). `@FILE` is a file with a product token per line and comments
-    /// after `#`. `*` is any crawler that no group names. A crawler that is named several times is evaluated once. This flag may be given
-    /// multiple times.
+    /// `*` is any crawler that no group names. `A+B` is one crawler that follows the groups of B if no group names
+    /// A. `A!` is a crawler that does not read the groups for `*` (in koster1996 and original1994, `!` is part of
+    /// the token). `@NAME` is a list: @ai-training, @ai-search, @ai-assistant, @ai-all, @search or @documented; or
+    /// one known crawler as its operator documents it, such as @YandexBot. `portcullis --agent-lists` shows them.
+    /// `@FILE` is a file with one product token per line and comments after `#`. Repeated names count once. This
+    /// flag may be given multiple times.
     #[arg(
         short,
         long = "agents",
@@ -41,11 +41,11 @@ pub struct AgentArgs {
     )]
     pub agents: Vec<AgentValue>,
 
-    /// A crawler given by its User-Agent header
+    /// A crawler, given by its User-Agent header
     ///
-    /// The crawler follows the groups of the longest product token in the header that some group
-    /// names. Links and parts that browsers share (`Mozilla`, `like Gecko`) are not product tokens.
-    /// These crawlers come after those of -a. This flag may be given multiple times.
+    /// The crawler follows the groups of the longest product token in the header that some group names. Links and
+    /// parts that browsers share (`Mozilla`, `like Gecko`) are not product tokens. These crawlers come after -a. This
+    /// flag may be given multiple times.
     #[arg(long = "user-agent", value_name = "HEADER", hide_short_help = true)]
     pub user_agents: Vec<String>,
 }
@@ -57,12 +57,11 @@ pub struct QuestionArgs {
     #[command(flatten)]
     pub agents: AgentArgs,
 
-    /// The scheme of URLs without one, such as `example.com/x`
+    /// Scheme of URLs without one, such as `example.com/x`
     ///
-    /// Or `//example.com/x`.
-    /// By default such records are invalid. Mail addresses and records with another scheme
-    /// (`tel:911`) are always invalid. A host before a port must be `localhost` or have a dot
-    /// (`example.com:8080`); for other hosts write `//myhost:8080`.
+    /// `//example.com/x` has no scheme either. By default, such records are invalid. Mail addresses and records with another
+    /// scheme (`tel:911`) are always invalid. A host before a port must be `localhost` or contain a dot
+    /// (`example.com:8080`); write other hosts as `//myhost:8080`.
     #[arg(long, value_name = "SCHEME", value_parser = values::scheme)]
     pub assume_scheme: Option<String>,
 }
@@ -79,11 +78,11 @@ pub struct RequiredArgs {
 #[derive(Args, Default)]
 #[command(next_help_heading = "Questions")]
 pub struct UsageArgs {
-    /// Add what pages may be used for, by label: train-ai, ai-use, search, use
+    /// Add what pages may be used for: train-ai, ai-use, search, use
     ///
-    /// LABELS are separated by commas. After its verdict, each agent gets a column for each label:
-    /// y, n, ? (not stated) or - (no access); of use, which is a level, immediate, reference or full. JSON, and `check --explain`, have the statement that
-    /// decides and the licences too. The exit status is about access alone.
+    /// Separate several by commas. After its verdict, each agent gets a column for each label: y, n, ? (not stated)
+    /// or - (no access). `use` is a level: immediate, reference or full. JSON and `check --explain` also have the
+    /// deciding statement and the licences. The exit status is about access alone.
     #[arg(long, value_name = "LABELS", value_delimiter = ',', value_parser = values::label)]
     pub usage: Vec<Label>,
 }
@@ -91,24 +90,24 @@ pub struct UsageArgs {
 /// The agent that others are compared with.
 #[derive(Args)]
 #[command(next_help_heading = "Questions")]
-pub struct BesideArgs {
+pub struct BaselineArgs {
     /// Compare what each agent may fetch with what AGENT may: same, more, less or other
     ///
-    /// Exact over all paths, or unknown if the search took too long. `survey` has columns for it, relation
-    /// and witness: a shortest path that only the row's agent may fetch, or else one that only AGENT may.
-    /// The summary of `survey`, and the report of `audit`, have the hosts by relation.
+    /// The comparison is exact over all paths, or unknown if the search took too long. `survey` adds the columns
+    /// relation and example_path: a shortest path that only the agent of the row may fetch, or else one that only AGENT
+    /// may. The summary of `survey` and the report of `audit` count hosts by relation.
     #[arg(long, value_name = "AGENT", value_parser = values::agent)]
-    pub beside: Option<AgentValue>,
+    pub baseline: Option<AgentValue>,
 }
 
 /// How a robots.txt is read.
 #[derive(Args)]
 #[command(next_help_heading = "Policies")]
 pub struct TextArgs {
-    /// The standard or crawler to follow [default: rfc9309]
+    /// Standard or crawler whose rules apply [default: rfc9309]
     ///
-    /// original1994, koster1996, draft2019, rfc9309 or google.
-    /// A policy set is compiled for one dialect; naming another one is an error.
+    /// original1994, koster1996, draft2019, rfc9309 or google. A policy set is compiled for one dialect; another one
+    /// is an error.
     #[arg(long, value_name = "NAME", value_parser = values::named(&Dialect::ALL, |it| it.name), hide_possible_values = true)]
     pub dialect: Option<&'static Dialect>,
 
@@ -134,12 +133,11 @@ impl TextArgs {
 #[derive(Args)]
 #[command(next_help_heading = "Policies")]
 pub struct StrictArgs {
-    /// Make what is only noted by default an error
+    /// Turn notes and warnings about the input into errors
     ///
-    /// These are files that would be skipped, that are longer than --max-robots-size, or that are
-    /// HTML, JSON or binary data, broken records, and captures without a
-    /// status or after --as-of. By default each is reported in a note or warning, and what is read
-    /// is parsed as the dialect says.
+    /// Such as files that are skipped, longer than --max-robots-size, or HTML, JSON or binary data; broken records;
+    /// captures without a status or after --as-of. By default, each is reported, and files are parsed as the dialect
+    /// says.
     #[arg(long, hide_short_help = true)]
     pub strict: bool,
 }
@@ -158,10 +156,10 @@ pub struct FaultArgs {
     #[command(flatten)]
     pub strict: StrictArgs,
 
-    /// Skip files of --robots DIR, archives and sitemaps that cannot be read to their end with a note
+    /// Skip files of --robots DIR, archives and sitemaps that cannot be read to their end, with a note
     ///
-    /// The hosts of skipped files are unknown, or an older capture counts. A list or a robots.txt that
-    /// cannot be read is an error.
+    /// The hosts of skipped files are unknown, or have the policy of an older capture. A list or a single robots.txt
+    /// that cannot be read is still an error.
     #[arg(long, conflicts_with = "strict", hide_short_help = true)]
     pub lenient: bool,
 }
@@ -178,18 +176,18 @@ impl FaultArgs {
 #[command(next_help_heading = "Policies")]
 #[command(group = ArgGroup::new("source").args(["robots", "set"]).required(true))]
 pub struct PolicyArgs {
-    /// A robots.txt file for every URL, or a folder of files named by host
+    /// A robots.txt for every URL, or a folder of files named by host
     ///
-    /// In a folder, a file is named by its host (`example.com`, `example.com.txt` or
-    /// `example.com.robots.txt`) and applies to http and https on their default ports. If two files
-    /// have the same host, the first by name is used. gzip and zstd files are decompressed.
+    /// In a folder, the name of a file is its host (`example.com`, `example.com.txt` or `example.com.robots.txt`).
+    /// The file applies to http and https on their default ports. If two files have the same host, the first by name
+    /// is used. gzip and zstd files are decompressed.
     #[arg(long, value_name = "PATH")]
     pub robots: Option<PathBuf>,
 
     /// A compiled policy set (see compile), or SET@TIME: as of a time
     ///
-    /// TIME is as for --at. SET must have been compiled with --history. The name of an existing file may
-    /// have an `@` of its own.
+    /// TIME is as for --at, and SET must have been compiled with --history. An existing file whose name contains `@`
+    /// is used as it is.
     #[arg(short = 'p', long = "policies", value_name = "SET", value_parser = values::path(SetAt::parse), conflicts_with_all = ["robots", "lenient", "max_robots_size"])]
     pub set: Option<SetAt>,
 
@@ -221,17 +219,17 @@ impl PolicyArgs {
 #[derive(Args, Default)]
 #[command(next_help_heading = "Time")]
 pub struct TimeArgs {
-    /// Decide by the policies of TIME
+    /// Decide by the policies as of TIME
     ///
-    /// This needs a set that is compiled with --history. TIME is a date, an RFC 3339 time, or 14 or
-    /// 8 digits as in CDX; without a zone it is UTC.
+    /// The set must have been compiled with --history. TIME is a date, an RFC 3339 time, or 14 or 8 digits as in CDX;
+    /// without a zone it is UTC.
     #[arg(long, value_name = "TIME", value_parser = values::at)]
     pub at: Option<UnixSeconds>,
 
-    /// The verdict if TIME is before the first capture of an origin [default: unknown]
+    /// Verdict for a time before the first capture of an origin [default: unknown]
     ///
-    /// unknown: the verdict is unknown, with the reason `before-first`. oldest: the first capture
-    /// decides, and the summary counts such URLs.
+    /// unknown: the verdict is unknown, with the reason `before-first`. oldest: the first capture decides, and the
+    /// summary counts such URLs.
     #[arg(long, value_parser = values::one_of(EARLY_TIMES), value_name = "WHAT", hide_possible_values = true, hide_short_help = true)]
     pub before_first: Option<BeforeFirst>,
 }
@@ -247,12 +245,11 @@ pub struct ListTimeArgs {
     #[command(flatten)]
     pub time: TimeArgs,
 
-    /// Decide each record by the policies of the time in NAME, or `record`
+    /// Decide each record as of the time in column or field NAME, or `record`
     ///
-    /// NAME is the name or the number of a column, or a path with dots such as `fetched.at`. Separate
-    /// several by commas; the first one that a table or an object has is used. `record` is the time in
-    /// CDX, CDXJ, Heritrix's crawl.log and logs of servers. A record without a time is unknown, with the
-    /// reason `no-time`.
+    /// NAME is the name or number of a column, or a path with dots such as `fetched.at`. Separate alternatives by
+    /// commas; the first that exists is used. `record` is the time of the format itself: CDX, CDXJ, Heritrix's
+    /// crawl.log and access logs have one. A record without a time is unknown, with the reason `no-time`.
     #[arg(long, value_name = "NAME", value_delimiter = ',', conflicts_with = "at")]
     pub time_field: Vec<String>,
 
@@ -264,7 +261,7 @@ pub struct ListTimeArgs {
 #[derive(Args, Default)]
 #[command(next_help_heading = "Time")]
 pub struct TimeUnitArgs {
-    /// The unit of times that are numbers: s, ms, us or ns since 1970
+    /// Unit of times that are numbers: s, ms, us or ns since 1970
     #[arg(long, value_name = "UNIT", value_parser = values::named(&TimeUnit::ALL, TimeUnit::as_str), hide_short_help = true)]
     pub time_unit: Option<TimeUnit>,
 }
@@ -303,12 +300,11 @@ pub struct CapturePath(pub PathBuf);
 #[derive(Args)]
 #[command(next_help_heading = "Input")]
 pub struct InputArgs {
-    /// Lists of URLs, folders or patterns; `-` or none is standard input
+    /// Lists of URLs, folders or patterns; standard input if none or `-`
     ///
-    /// The format of each list is detected by its name and its first bytes. gzip and zstd files are
-    /// decompressed. All files below a folder are read, sorted by name, except names that begin
-    /// with `.` or `_`. `@NAMES` is a file with one of these on each line, or each before a NUL, and `@-`
-    /// standard input.
+    /// The format of each list is detected from its name and first bytes. gzip and zstd files are decompressed.
+    /// Folders are read with all files below them, sorted by name, except names that begin with `.` or `_`. `@NAMES`
+    /// is a file with one of these per line, or separated by NUL; `@-` reads the names from standard input.
     #[arg(value_name = "FILE", default_value = "-", hide_default_value = true, value_parser = values::path(|path| Ok(ListPath(path.into()))))]
     pub files: Vec<ListPath>,
 
@@ -326,46 +322,43 @@ pub struct ReadingArgs {
     #[arg(long, help = texts::LOG_FORMAT, long_help = texts::log_format(), value_name = "FORMAT", value_parser = LogFormat::from_str, hide_short_help = true)]
     pub log_format: Option<LogFormat>,
 
-    /// The column or field with the URL: name, number or path
+    /// Column or field with the URL: a name, number or path (`page.url`)
     ///
-    /// A path is such as `page.url`.
-    /// Separate several by commas; the first one that a list has is used, in JSON Lines the first that an
-    /// object has. By default `url`, or else `address`, `loc` or `uri` in any case, the fields of
-    /// URLFrontier, or in a table without a header the only column with a URL. Write `\.` for a dot in
-    /// the name of a field.
+    /// Separate alternatives by commas; the first that exists is used, in JSON Lines for each object. The default is
+    /// `url`, or else `address`, `loc` or `uri` in any case, the fields of URLFrontier, or the only column with a URL
+    /// in a table without a header. Write `\.` for a dot in a name.
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub url_field: Vec<String>,
 
-    /// The host of URLs that are a path alone, such as `example.com`, `http://example.com` or
-    /// `example.com:8080`
+    /// Host of URLs that are only a path, such as `example.com`
     ///
-    /// A URL that begins with `/` is a path. The host of its record counts first: that of the format of a
-    /// log, or --host-field. The scheme is https, or http for port
-    /// 80, unless it is given.
-    #[arg(long, value_name = "HOST", value_parser = given_host, hide_short_help = true)]
+    /// HOST may have a scheme and a port: `http://example.com:8080`. A URL that begins with `/` is a path. A host in
+    /// the record itself, from the log format or --host-field, is
+    /// used first. The scheme is https unless it is given, and http for port 80.
+    #[arg(long, value_name = "HOST", value_parser = given_host)]
     pub host: Option<String>,
 
-    /// The column or field with the host of URLs that are a path alone, such as `request.host`
+    /// Column or field with the host of URLs that are only a path, such as `request.host`
     #[arg(long, value_name = "NAME", value_delimiter = ',', hide_short_help = true)]
     pub host_field: Vec<String>,
 
-    /// The column or field with the query of URLs, such as `url_query`
+    /// Column or field with the query of URLs, such as `url_query`
     ///
-    /// With or without its `?`. It becomes part of a path or URL without a query. A record whose URL has
-    /// another query is invalid.
+    /// The query may begin with `?`. It is added to a path or URL without a query. A record whose URL has another
+    /// query is invalid.
     #[arg(long, value_name = "NAME", value_delimiter = ',', hide_short_help = true)]
     pub query_field: Vec<String>,
 
-    /// The column or field with the scheme of URLs that are a path alone, `http` or `https`
+    /// Column or field with the scheme of URLs that are only a path: `http` or `https`
     #[arg(long, value_name = "NAME", value_delimiter = ',', hide_short_help = true)]
     pub scheme_field: Vec<String>,
 
-    /// The first row of CSV and TSV is a record; columns have numbers alone
+    /// Read the first row of CSV and TSV as a record; columns are named by number
     #[arg(long, hide_short_help = true)]
     pub no_header: bool,
 
     /// Records are terminated by NUL instead of newline, in input and output
-    #[arg(short = '0', long, hide_short_help = true)]
+    #[arg(short = '0', long)]
     pub null_data: bool,
 }
 
@@ -373,9 +366,9 @@ pub struct ReadingArgs {
 #[derive(Args)]
 #[command(next_help_heading = "Output")]
 pub struct RejectArgs {
-    /// Write each record that is not a URL, or lacks the time asked for, as JSON to FILE
+    /// Write records that are not URLs, or that lack a required time, as JSON to FILE
     ///
-    /// The members are file, place, problem and record. The extensions .gz and .zst compress it.
+    /// The members are file, place, problem and record. .gz and .zst compress FILE.
     #[arg(long, value_name = "FILE", value_parser = values::path(OutputFile::parse), value_hint = ValueHint::FilePath, hide_short_help = true)]
     pub rejects: Option<OutputFile>,
 }
@@ -394,11 +387,10 @@ pub struct OutputArgs {
 pub struct CompileMemoryArgs {
     /// Memory to use [default: a quarter of this machine's]
     ///
-    /// Data that does not fit is written to temporary files next to the output, or for `inspect --verify` in
-    /// the folder for temporary files; they have no names, and nothing of them stays. The result is the
-    /// same for any SIZE. The tables of distinct files and rules must fit in half of it. SIZE is a
-    /// number of bytes with a suffix K, KiB, M, MiB, G or GiB; less than 64MiB counts as that. With
-    /// `unlimited`, there are no temporary files.
+    /// Data that does not fit goes to temporary files next to the output, or for `inspect --verify` in the folder
+    /// for temporary files. They have no names, so nothing is left of them. The result is the same for any SIZE. The
+    /// tables of distinct files and rules must fit in half of it. SIZE is a number of bytes with a suffix K, KiB, M,
+    /// MiB, G or GiB, at least 64MiB, or `unlimited` for no temporary files.
     #[arg(long, value_name = "SIZE", value_parser = values::compile_memory)]
     pub memory: Option<usize>,
 }
@@ -407,7 +399,7 @@ pub struct CompileMemoryArgs {
 #[derive(Args)]
 #[command(next_help_heading = "Output")]
 pub struct TopArgs {
-    /// Number of rows per list [default: 10, or 50 in an audit]
+    /// Number of rows per list
     #[arg(short = 'n', long, value_name = "N")]
     pub top: Option<usize>,
 }
@@ -441,19 +433,18 @@ pub struct RunArgs {
     #[command(flatten)]
     pub threads: ThreadArgs,
 
-    /// The summary: text, json or none, or a file FILE.json or FILE.md
+    /// Summary: text, json or none, or a file FILE.json or FILE.md
     ///
-    /// text, json and none are on standard error: text by default if that is a terminal, else none. Notes,
-    /// warnings and errors are always there. The summary has the policies and agents with their dates, the records by agent, verdict and reason, what
-    /// was read and how long it took. A file is written besides the summary on standard error, so the
-    /// flag may be given several times. FILE.md is for a data card. With json or a file, `filter` also
-    /// counts why records were not kept. docs/json.md lists the members of JSON.
+    /// text, json and none select the summary on standard error. The default is text if standard error is a terminal,
+    /// else none. Notes, warnings and errors are always shown. A file is written in addition, so the flag may be
+    /// given several times; FILE.md is a data card. The summary has the policies, agents and their dates, records
+    /// by agent, verdict and reason, dropped records by cause, and times. docs/json.md lists the members of JSON.
     #[arg(long, value_name = "WHERE", value_parser = values::path(SummaryTo::parse))]
     pub summary: Vec<SummaryTo>,
 
     /// Do not show a progress bar
     ///
-    /// The bar is shown only if standard error is a terminal.
+    /// The bar is only shown if standard error is a terminal.
     #[arg(long, hide_short_help = true)]
     pub no_progress: bool,
 }

@@ -21,7 +21,7 @@ pub use self::commands::{
     InspectArgs, LintArgs, RecordsArgs, SurveyArgs,
 };
 pub use self::groups::{
-    AgentArgs, BesideArgs, CapturePath, ListPath, ListTimeArgs, PolicyArgs, QuestionArgs,
+    AgentArgs, BaselineArgs, CapturePath, ListPath, ListTimeArgs, PolicyArgs, QuestionArgs,
     ReadingArgs, RejectArgs, RobotsPath, RunArgs, ThreadArgs, TimeArgs, UrlOrList, UsageArgs,
 };
 
@@ -43,11 +43,11 @@ pub struct Arguments {
     #[arg(long, value_parser = values::one_of(GENERATED), value_name = "KIND")]
     pub generate: Option<Generated>,
 
-    /// List the agents of `-a @NAME`, with the date and licence of each list
+    /// List the crawlers of `-a @NAME`, with the date and licence of each list
     #[arg(long, conflicts_with = "generate")]
     pub agent_lists: bool,
 
-    /// With --agent-lists: a JSON object for each crawler, with the page of each fact
+    /// With --agent-lists, print a JSON object for each crawler, with the source of each fact
     #[arg(long, requires = "agent_lists", value_parser = values::one_of(LIST_FORMATS), value_name = "FORMAT")]
     pub format: Option<ListsFormat>,
 
@@ -96,7 +96,7 @@ mod tests {
     use super::*;
     use clap::{Arg, CommandFactory};
 
-    /// Lines of the short help of a command, at most: those of a terminal.
+    /// The most lines of the short help of a command: a terminal shows so many.
     const SHORT_HELP_LINES_MAX: usize = 45;
     /// Flags in the short help of a command, at most.
     const SHORT_HELP_FLAGS_MAX: usize = 31;
@@ -106,8 +106,9 @@ mod tests {
         Arguments::command().debug_assert();
     }
 
-    /// Flags with one meaning whose text names its effect in the command.
-    const OF_THE_COMMAND: [&str; 1] = ["fail"];
+    /// Flags with one meaning whose texts name what they do in the command.
+    const OF_THE_COMMAND: [&str; 7] =
+        ["fail", "format", "history", "input-format", "output", "quiet", "top"];
 
     #[test]
     fn a_flag_has_one_help_text() {

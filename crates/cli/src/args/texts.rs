@@ -1,59 +1,95 @@
-//! The help of flags whose values, but not their meaning, differ between commands.
+//! The help of flags that have one meaning in all commands, and whose texts name what they do in one.
 
 use portcullis_rows::list::LogFormat;
 
-pub const FORMAT: &str = "The form of standard output; a file has that of its extension";
+pub const FORMAT: &str = "Output format";
 
-pub const FORMAT_LONG: &str = "\
-The form of standard output; a file has that of its extension
+pub const FORMAT_OF_TABLE: &str = "Output format; by default from the extension of -o, else tsv";
 
-By default tsv for tables, and text for what people read. tsv and csv begin with a header, \
-but for tsv of `classify`, which has one with --header. jsonl is one object a line.";
+pub const FORMAT_OF_TABLE_LONG: &str = "\
+Output format; by default from the extension of -o, else tsv
 
-pub const QUIET: &str = "Print nothing; the exit status has the answer (filter: with --fail)";
+tsv and csv begin with a header line, except the tsv of `classify` without --header. jsonl has one object per \
+line.";
 
-pub const HISTORY: &str = "All periods of each origin, not the newest capture alone";
+pub const FORMAT_OF_REPORT: &str = "Output format; by default from the extension of -o, else text";
 
-pub const HISTORY_LONG: &str = "\
-All periods of each origin, not the newest capture alone
+pub const QUIET: &str = "Print nothing; the exit status is the answer";
 
-A period is a time in which the policy stays the same. `compile` keeps them, so that --at can ask for any \
-time: a capture takes 16 bytes more in SET, and a file that differs from all others its records. A capture \
-without a date is older than all others; --strict refuses it. `survey` writes a row for each; the totals are \
-those of the newest policies.";
+pub const QUIET_FILTER: &str =
+    "Print nothing; with --fail, the exit status says whether a record was kept";
 
-pub const INPUT_FORMAT: &str = "The format of the inputs; detected for each by default";
+pub const HISTORY_OF_COMPILE: &str = "Keep all captures of each origin, to ask as of any time";
+
+pub const HISTORY_OF_COMPILE_LONG: &str = "\
+Keep all captures of each origin, to ask as of any time
+
+By default, the set has the newest policy of each origin. With this flag, a capture takes 16 bytes more, and a \
+file that differs from all others its records. A capture without a date is older than all others; --strict \
+refuses it.";
+
+pub const HISTORY_OF_SURVEY: &str =
+    "Write a row for each period of an origin, not only for its newest policy";
+
+pub const HISTORY_OF_SURVEY_LONG: &str = "\
+Write a row for each period of an origin, not only for its newest policy
+
+A period is the time in which a policy stays the same. The set must have been compiled with --history. Totals \
+describe the newest policies.";
+
+pub const CAPTURES_FORMAT: &str = "Format of the archives; detected for each input by default";
+
+pub const INPUT_FORMAT: &str = "Format of the lists; detected for each list by default";
 
 pub const INPUT_FORMAT_LONG: &str = "\
-The format of the inputs; detected for each by default
+Format of the lists; detected for each list by default
 
-Captures (compile): warc, jsonl, csv, parquet. Lists: lines: one URL per line. jsonl: JSON Lines. csv, tsv: \
-with or without a header. cdxj, cdx: an index of a web archive. access-log: what servers write \
-(see --log-format and --host). w3c: what IIS and CloudFront write. heritrix: a recover journal. crawl-log: Heritrix's \
-crawl.log. nutch: `readdb -dump`. parquet: Parquet. sitemap: a sitemap, an index with the sitemaps beside it, \
-or a feed. warc: the target URIs of WARC, WAT and WET.";
+lines: one URL per line. jsonl: JSON Lines. csv, tsv: with or without a header. cdxj, cdx: an index of a web \
+archive. access-log: logs of servers (see --log-format and --host). w3c: logs of IIS and CloudFront. \
+heritrix: a recover journal. crawl-log: Heritrix's crawl.log. nutch: `readdb -dump`. parquet: Parquet. \
+sitemap: a sitemap, an index together with its sitemaps, or a feed. warc: the target URIs of WARC, WAT and WET.";
 
 pub const LOG_FORMAT: &str =
-    "The format of the lines of access logs: a name, a LogFormat or a log_format";
+    "Format of the lines of access logs: a name, an Apache LogFormat or an nginx log_format";
 
 /// Returns the help of `--log-format`, which has the names of formats.
 pub fn log_format() -> String {
     let names: Vec<&str> = LogFormat::names().collect();
     format!(
-        "{LOG_FORMAT}\n\nThe LogFormat of Apache or the log_format of nginx stands in the configuration of the \
-         server, such as '%v:%p %h %l %u %t \"%r\" %>s %O' or '$host [$time_local] \"$request\" $status'. The \
-         names are {}. Without the flag, the first of them that all requests of the first 1,000 lines fit is \
-         used.",
+        "{LOG_FORMAT}\n\nThe configuration of the server has the LogFormat or log_format, such as '%v:%p %h %l \
+         %u %t \"%r\" %>s %O' or '$host [$time_local] \"$request\" $status'. The names are {}. The default is the \
+         first of them that fits all requests in the first 1,000 lines.",
         names.join(", ")
     )
 }
 
-pub const OUTPUT: &str = "The file to write; its extension selects the form and the compression";
+pub const OUTPUT: &str = "Output file; the extension selects the format and compression";
 
 pub const OUTPUT_LONG: &str = "\
-The file to write; its extension selects the form and the compression
+Output file; the extension selects the format and compression
 
-Tables are .tsv, .csv, .jsonl or .parquet, pages .html and reports .json (`audit` takes several files); .gz \
-and .zst compress all but Parquet. `filter` keeps the format of the list: of Parquet lists, it writes the \
-kept rows with all columns to a .parquet file, and to any other the URLs of the rows, one per line. A policy \
-set may have any name. The file appears under its name once it is complete; `-` is standard output.";
+The formats are .tsv, .csv, .jsonl and .parquet. .gz and .zst compress all but Parquet. The file appears under \
+its name once it is complete; `-` is standard output.";
+
+pub const OUTPUT_OF_FILTER: &str =
+    "Output file, in the format of the list; .gz and .zst compress it";
+
+pub const OUTPUT_OF_FILTER_LONG: &str = "\
+Output file, in the format of the list; .gz and .zst compress it
+
+Kept rows of Parquet lists go to a .parquet file with all columns. To any other file, their URLs are written, \
+one per line. The file appears under its name once it is complete; `-` is standard output.";
+
+pub const OUTPUT_OF_AUDIT: &str = "Output file: .html, .json or text; may be given several times";
+
+pub const OUTPUT_OF_AUDIT_LONG: &str = "\
+Output file: .html, .json or text; may be given several times
+
+.gz and .zst compress it. The file appears under its name once it is complete; `-` is standard output.";
+
+pub const OUTPUT_OF_COMPILE: &str = "The policy set to write";
+
+pub const OUTPUT_OF_COMPILE_LONG: &str = "\
+The policy set to write
+
+It may have any name, and appears under it once it is complete.";

@@ -141,7 +141,7 @@ impl Run {
         let bytes_max = if edits { Some(EDITED_BYTES_MAX) } else { self.config.bytes_max };
         let text = read_robots_txt(path, bytes_max).map_err(|error| match error {
             InputError::WrongKind(WrongKind { kind: FileKind::PolicySet, .. }) => anyhow!(
-                "{name} is a policy set; lint reads robots.txt files (inspect SET HOST shows those of a \
+                "{name} is a policy set; lint reads robots.txt files (inspect SET HOST shows the files of a \
                  set)"
             ),
             error => error.into(),

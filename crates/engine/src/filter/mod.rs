@@ -11,7 +11,7 @@
 //! 3. Those that may be in it are looked up in an [index] of the patterns, which are matched one by one.
 //!
 //! If nothing is found, the outcome is known. With too many candidates, the caller runs the
-//! automaton. Only paths that start with `/`, as those of URLs do, are decided.
+//! automaton. Only paths that start with `/` are decided, as the paths of URLs do.
 //!
 //! A prefilter is the first part of a [rule set](crate::RuleSet):
 //!
@@ -63,7 +63,7 @@ impl<'l> Filter<'l> {
         Some((Filter { lines, head, index }, rest))
     }
 
-    /// Returns whether its outcome and its index can be those of so many patterns.
+    /// Returns whether so many patterns can have its outcome and its index.
     pub(crate) fn is_valid(&self, patterns: usize) -> bool {
         let otherwise = Outcome(self.head.otherwise.get());
         let has_room = patterns > index::PLACES_MAX

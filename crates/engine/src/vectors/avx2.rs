@@ -114,7 +114,7 @@ fn short_vector(text: &[u8]) -> __m256i {
     let (Some(low), Some(high)) = (text.first_chunk(), text.last_chunk()) else {
         return _mm256_zextsi128_si256(vector(&short_chunk(text)));
     };
-    /// Numbers of the bytes of a chunk, then those of none.
+    /// Numbers of the bytes of a chunk, then numbers of no byte.
     const SHIFTED: [u8; 2 * CHUNK_BYTES] = {
         let mut places = [0x80; 2 * CHUNK_BYTES];
         let mut place = 0;

@@ -98,7 +98,7 @@ pub(crate) trait Kernels: Copy {
     /// [line](crate::filter::teddy) may occur.
     fn positions(self, line: &Line, rest: &[u8]) -> u64;
 
-    /// Returns those of `levels` at which a Bloom filter may have the start of `text`; `None` if it has
+    /// Returns the `levels` at which a Bloom filter may have the start of `text`; `None` if it has
     /// no words.
     fn levels_of(self, filter: &[U64], text: &[u8], levels: u8) -> Option<u8>;
 }
@@ -120,6 +120,11 @@ impl Vectors {
         let mut all = vec![Vectors(None)];
         all.extend(Avx2::detect().map(|avx2| Vectors(Some(avx2))));
         all
+    }
+
+    /// Returns the name of the instructions: `AVX2`, or `portable`.
+    pub fn name(self) -> &'static str {
+        if self.0.is_some() { "AVX2" } else { "portable" }
     }
 
     /// Does `work` with these vectors.

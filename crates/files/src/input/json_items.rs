@@ -1,4 +1,4 @@
-//! The items of JSON texts, one after another: those of arrays, or the members of objects.
+//! The items of JSON texts, one after another: the items of arrays, or the members of objects.
 //!
 //! A text of any length is read in the memory of its longest item, at most
 //! [`RECORD_BYTES_MAX`] bytes. Brackets and strings show where items end. Whether an item is JSON is for its

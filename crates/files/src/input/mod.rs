@@ -106,9 +106,8 @@ pub enum InputError {
     },
     /// A record is longer than the limit.
     #[error(
-        "{name}: the record at byte {offset} is longer than {bytes_max} bytes; \
-         is this a list, do its records end as you say (a line feed, or NUL), and is every quote of a \
-         CSV closed?"
+        "{name}: no record end within {bytes_max} bytes after byte {offset}; is this a list? \
+         (set ‹null_data› only for records that end with NUL; an open quote swallows the rest of a CSV)"
     )]
     RecordTooLong {
         /// The input.

@@ -81,7 +81,7 @@ pub fn fill_robots_txt(
         text.clear();
         text.extend_from_slice(&source.buffer()[..source.buffer().len().min(bound)]);
         if text.len() > BODY_BYTES_MAX {
-            let fix = "set --max-robots-size";
+            let fix = "set ‹max_robots_size›";
             let problem = format!("longer than {BODY_BYTES_MAX} bytes after decompression; {fix}");
             return Err(InputError::list(name, problem));
         }

@@ -147,7 +147,7 @@ impl Deref for TextChunk {
 pub struct TextChunks {
     /// How the input is cut.
     pub config: ChunkConfig,
-    /// The input, whose next bytes are those of the next chunk.
+    /// The input, whose next bytes are the next chunk.
     pub source: Source,
     is_first: bool,
     /// Whether the chunk before was cut at a pause, so that it did not know whether it was the last.
@@ -236,7 +236,7 @@ impl TextChunks {
     fn stray_quote(&self, at: usize) -> InputError {
         let at = self.source.position() + at as u64;
         self.source.problem(format!(
-            "the quote at byte {at} is in the middle of a field, so nobody knows where its row ends; if \
+            "the quote at byte {at} is in the middle of a field, so the end of its row is unknown; if \
              quotes are escaped by backslashes, write the table with escape='\"' (Spark); RFC 4180 \
              doubles them, in fields between quotes"
         ))

@@ -1,20 +1,21 @@
-//! Two files compared for many robots, under one budget.
+//! Two files compared for many crawlers, under one budget.
 
 use std::array;
 use std::rc::Rc;
 
-use portcullis_dialect::decision::Decision;
+use portcullis_dialect::decision::{Decision, Reason};
 use portcullis_robots::policy::{Crawler, Selection};
 use portcullis_robots::url::compared_path;
 
 use super::equivalence::{difference, either, equivalence};
-use super::{Bound, Budget, Grouped, Rules, Search, key, numbers};
-use crate::Map;
+use super::{Bound, Budget, Grouped, Language, Rules, Search, key, numbers, plain_path};
+use crate::limits::{DIFFERENT_PATH_SCANS_MAX, DIFFERENT_PATHS_MAX};
+use crate::{Map, Set};
 
-/// Compares the rules of robots in two files.
+/// Compares the rules of crawlers in two files.
 ///
-/// Robots with the same rules on both sides are equal at once, and robots with equal pairs of rules
-/// share a comparison. All comparisons share the budget: once it is spent, the answer for every robot
+/// Crawlers with the same rules on both sides are equal at once, and crawlers with equal pairs of rules
+/// share a comparison. All comparisons share the budget: once it is spent, the answer for every crawler
 /// that still needs one is unknown.
 ///
 /// ```
@@ -35,26 +36,35 @@ pub struct FileComparison<'c> {
     sides: [&'c Grouped<'c>; 2],
     /// The numbers of the groups of each side, by their rules.
     numbers: [Vec<u32>; 2],
-    /// Whether both name the same robots, with the same rules.
+    /// Whether both name the same crawlers, with the same rules.
     are_same: bool,
     budget: &'c mut Budget,
+    /// The scans of a rule that are left for further paths.
+    scans_left: usize,
     /// By the numbers of the groups on each side. Rules go by their places.
     known: Map<[Vec<u32>; 2], RobotComparison>,
 }
 
 /// The comparison of a robot's rules in two files.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct RobotComparison {
     /// The searches for a path that the first file allows and the second disallows, and for one for the
     /// reverse.
     pub differences: Rc<[Search; 2]>,
     /// The decisions of both files on the path of each search that found one.
     pub deciding: [Option<[Decision; 2]>; 2],
+    /// Further paths with another verdict, each by rules that decide on none of the paths before it, with the
+    /// decisions of both files.
+    pub more: Vec<(Vec<u8>, [Decision; 2])>,
 }
 
 impl RobotComparison {
     fn of(search: Search) -> RobotComparison {
-        RobotComparison { differences: Rc::new([search.clone(), search]), deciding: [None; 2] }
+        RobotComparison {
+            differences: Rc::new([search.clone(), search]),
+            deciding: [None; 2],
+            more: Vec::new(),
+        }
     }
 }
 
@@ -63,10 +73,17 @@ impl<'c> FileComparison<'c> {
     pub fn new(sides: [&'c Grouped<'c>; 2], budget: &'c mut Budget) -> FileComparison<'c> {
         let numbers = numbers(sides.map(|side| side.file));
         let are_same = numbers[0] == numbers[1] && sides[0].audience == sides[1].audience;
-        FileComparison { are_same, budget, known: Map::default(), numbers, sides }
+        FileComparison {
+            are_same,
+            budget,
+            known: Map::default(),
+            numbers,
+            scans_left: DIFFERENT_PATH_SCANS_MAX,
+            sides,
+        }
     }
 
-    /// Compares the rules of `robot`; of a robot that no file names if that is `None`.
+    /// Compares the rules of `robot`; of a crawler that no file names if that is `None`.
     pub fn robot(&mut self, robot: Option<&Crawler>) -> RobotComparison {
         match self.are_same {
             true => RobotComparison::of(Ok(None)),
@@ -97,7 +114,9 @@ impl<'c> FileComparison<'c> {
             Decision { rule, line, ..decision }
         };
         let on_lines = |[old, new]: [Decision; 2]| [on_line(0, old), on_line(1, new)];
-        Ok(RobotComparison { deciding: by_place.deciding.map(|it| it.map(on_lines)), ..by_place })
+        let deciding = by_place.deciding.map(|it| it.map(on_lines));
+        let more = by_place.more.into_iter().map(|(path, it)| (path, on_lines(it))).collect();
+        Ok(RobotComparison { deciding, more, ..by_place })
     }
 
     /// Compares two combinations of groups. In the result, a rule goes by its place.
@@ -113,7 +132,40 @@ impl<'c> FileComparison<'c> {
             }))
         };
         let deciding = differences.each_ref().map(decide);
-        Ok(RobotComparison { differences: differences.into(), deciding })
+        let reasons = [0, 1].map(|it| selections[it].reason_without_rule(self.sides[it].file));
+        let more = self.more(&rules, reasons, &deciding);
+        Ok(RobotComparison { differences: differences.into(), deciding, more })
+    }
+
+    /// Returns further paths with another verdict: for each pair of deciding rules, the path of a pattern.
+    fn more(
+        &mut self,
+        rules: &[Rules; 2],
+        reasons: [Reason; 2],
+        deciding: &[Option<[Decision; 2]>; 2],
+    ) -> Vec<(Vec<u8>, [Decision; 2])> {
+        let language = Language::of(rules[0].paths.escapes);
+        let key = |decisions: &[Decision; 2]| decisions.map(|it| it.rule);
+        let mut known: Set<_> = deciding.iter().flatten().map(key).collect();
+        let mut found = Vec::new();
+        if known.is_empty() {
+            return found;
+        }
+        let patterns = rules.iter().flat_map(|side| side.ordered.patterns.iter());
+        let scanned: usize = rules.iter().map(|side| side.ordered.patterns.len()).sum();
+        for pattern in patterns {
+            let Some(left) = self.scans_left.checked_sub(scanned) else { break };
+            self.scans_left = left;
+            let path = plain_path(&pattern);
+            if found.len() == DIFFERENT_PATHS_MAX || !language.contains(&path) {
+                continue;
+            }
+            let decisions: [_; 2] = array::from_fn(|it| rules[it].decide(&path, reasons[it]));
+            if decisions[0].verdict != decisions[1].verdict && known.insert(key(&decisions)) {
+                found.push((language.written(&path), decisions));
+            }
+        }
+        found
     }
 
     /// Returns a shortest path on which two combinations of groups differ, if there is one.
@@ -151,7 +203,7 @@ mod tests {
     use crate::analysis::robots_named;
     use crate::limits::ANALYSIS_POSITIONS_MAX;
 
-    /// Returns the comparison of each robot that the first text names, and the work.
+    /// Returns the comparison of each crawler that the first text names, and the work.
     fn compared(
         texts: [&str; 2],
         dialect: &'static Dialect,
@@ -166,7 +218,7 @@ mod tests {
         (found, budget.spent())
     }
 
-    /// Returns a text of groups with a common rule, in which each robot has a group of its own.
+    /// Returns a text of groups with a common rule, in which each crawler has a group of its own.
     fn combinations(common: &str, robots: usize) -> String {
         let names: String = (0..robots).map(|it| format!("User-agent: a{it}\n")).collect();
         let group = |it| format!("User-agent: a{it}\nDisallow: /{}\n", it % 10);
@@ -217,7 +269,7 @@ mod tests {
             format!("User-agent: a0\n{rules}{it}\n{}", own.collect::<String>())
         };
         let [old, new] = ["Allow: /*d*e", "Allow: /*d*f"].map(text);
-        // The robots after the first are equal without work, and so stay known.
+        // The crawlers after the first are equal without work, and so stay known.
         let (found, work) = compared([&old, &new], &RFC_9309, LIMIT);
         assert_eq!(work, LIMIT);
         let is_unknown = |it: &RobotComparison| matches!(*it.differences, [Err(_), Err(_)]);

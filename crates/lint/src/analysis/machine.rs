@@ -41,7 +41,7 @@ const NO_PATTERN: u32 = u32::MAX;
 /// A state that is not built yet.
 const UNBUILT: State = u32::MAX;
 
-/// The cost of a state beside its positions, in positions.
+/// The cost of a state next to its positions, in positions.
 const STATE_WORK: u64 = 8;
 
 /// Bytes of patterns that are made into a machine for the cost of one position.

@@ -3,7 +3,7 @@
 //!
 //! Owns [`equivalence`] of two rule sets and the [`statuses`] of the rules of one. A status
 //! says, for example, that a rule never decides because another rule wins wherever it matches.
-//! [`FileComparison`] compares two files for many robots. To decide given URLs, use
+//! [`FileComparison`] compares two files for many crawlers. To decide given URLs, use
 //! [`policy`](portcullis_robots::policy) or a classifier of `portcullis-set`.
 //!
 //! # How
@@ -28,7 +28,7 @@
 //!
 //! Rules without stars form a trie, which costs their bytes. With stars, states can be exponential in the
 //! rules. A [`Budget`] bounds the search, and the answer is then `Unknown` with the [`Bound`] that was reached,
-//! never "equal" or "never". Nothing else can fail. Analyses of many robots share a budget, and those with
+//! never "equal" or "never". Nothing else can fail. Analyses of many crawlers share a budget, and those with
 //! the same rules share an analysis. Paths have any length, also one that no URL has.
 //!
 //! ```

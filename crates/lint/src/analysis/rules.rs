@@ -1,6 +1,6 @@
-//! The robots of files and the rules that apply to one, as patterns in order of precedence.
+//! The crawlers of files and the rules that apply to one, as patterns in order of precedence.
 //!
-//! A file may name thousands of robots, each with its own combination of groups. What is known about
+//! A file may name thousands of crawlers, each with its own combination of groups. Facts about
 //! a combination holds for all with the same rules, so rules go by their place in the combination:
 //! equal combinations differ in the lines of their rules.
 
@@ -67,7 +67,7 @@ impl Rules {
 /// Patterns in order of precedence, each with whether it allows.
 pub(super) type Ruled<'p> = Vec<(Pattern<'p>, bool)>;
 
-/// Returns the robots that `files` name, each once, in the order and the spelling of their first
+/// Returns the crawlers that `files` name, each once, in the order and the spelling of their first
 /// lines. A name that is not an agent in `dialect` is left out.
 pub fn robots_named(files: &[&RobotsTxt<'_>], dialect: &Dialect) -> Vec<Crawler> {
     let mut robots: Vec<Crawler> = Vec::new();
@@ -77,7 +77,7 @@ pub fn robots_named(files: &[&RobotsTxt<'_>], dialect: &Dialect) -> Vec<Crawler>
         if let Some(name) = name
             && known.insert(name.to_ascii_lowercase())
             && let Ok(robot) = Crawler::parse(name, dialect)
-            // A `+` in a name would stand for two robots.
+            // A `+` in a name would stand for two crawlers.
             && robot.tokens().count() == 1
         {
             robots.push(robot);
@@ -106,7 +106,7 @@ pub(crate) fn key(numbers: &[u32], groups: &[usize]) -> Vec<u32> {
     groups.iter().map(|&group| numbers[group]).collect()
 }
 
-/// A file whose groups are selected for many robots.
+/// A file whose groups are selected for many crawlers.
 #[derive(Debug)]
 pub struct Grouped<'f> {
     pub(crate) file: &'f RobotsTxt<'f>,

@@ -2,8 +2,9 @@
 
 use crate::examination::{Reading, quoted};
 use crate::findings::{Findings, index, insert, remove_line, replace};
-use crate::{Code, Map};
-use portcullis_dialect::{Dialect, FileToken, LineNumber, TokenAlphabet};
+use crate::limits::LINT_RULES_MAX;
+use crate::{Code, Map, Set};
+use portcullis_dialect::{Dialect, FileToken, LineNumber, TokenAlphabet, Verdict};
 use portcullis_robots::policy::{robot_name, robot_named};
 use portcullis_robots::syntax::{Content, Group, NoteKind, Rule, Span, UserAgentLine};
 use portcullis_text::figures::counted;
@@ -20,6 +21,7 @@ pub(super) fn check(findings: &mut Findings<'_, '_>) {
         token(findings, line);
     }
     named_again(findings);
+    not_inherited(findings);
 }
 
 /// Checks for rules without a group. A run of them is reported once.
@@ -36,12 +38,13 @@ fn outside_group(findings: &mut Findings<'_, '_>) {
         };
         let is_first = agent_before(&run[0]).is_none();
         let message = match is_first {
-            true => format!("{rules} before any user-agent line, and {apply} to no robot"),
+            true => format!("{rules} before any user-agent line, and {apply} to no crawler"),
             false => format!("{rules} after a blank line that ends the record"),
         };
         let finding = findings.report(Code::RuleOutsideGroup, span, message);
         if is_first {
-            finding.suggest("apply it to all robots", vec![insert(span.start, "User-agent: *\n")]);
+            finding
+                .suggest("apply it to all crawlers", vec![insert(span.start, "User-agent: *\n")]);
         }
     }
 }
@@ -128,16 +131,66 @@ fn without_rules(findings: &mut Findings<'_, '_>, group: &Group) {
     }
     let robots = match lines {
         [line] => quoted(line.value),
-        _ => format!("the {} robots named here", lines.len()),
+        _ => format!("the {} crawlers named here", lines.len()),
     };
     let message = format!("no rule follows: {robots} may fetch everything");
     findings.report(Code::GroupWithoutRules, lines[lines.len() - 1].span, message);
 }
 
-/// Checks for robots that a group names twice, or several groups.
+/// Checks for crawlers whose groups have some rules, but not the rules for `*`.
+fn not_inherited(findings: &mut Findings<'_, '_>) {
+    let Reading { file, dialect, .. } = findings.chosen;
+    let audience = findings.chosen.audience();
+    let rules_of = |groups: &[usize]| -> Vec<&Rule<'_>> {
+        groups.iter().flat_map(|&group| file.rules_of(&file.groups()[group])).collect()
+    };
+    let mut of_default = rules_of(&audience.default_groups);
+    of_default.retain(|rule| rule.verdict == Verdict::Disallow && !rule.value.is_empty());
+    if of_default.is_empty() {
+        return;
+    }
+    let mut seen: Set<&[usize]> = Set::default();
+    let mut left = LINT_RULES_MAX;
+    for crawler in &audience.robots {
+        let line = &file.user_agents()[crawler.line];
+        if robot_named(line.value, None, dialect) || !seen.insert(&crawler.groups) {
+            continue;
+        }
+        let count = crawler.groups.iter().map(|&group| file.groups()[group].rules.len());
+        let Some(rest) = left.checked_sub(of_default.len() + count.sum::<usize>()) else {
+            findings.unknown(format!(
+                "not all groups were compared with the group for `*`: they have more than \
+                {LINT_RULES_MAX} rules"
+            ));
+            return;
+        };
+        left = rest;
+        let own = rules_of(&crawler.groups);
+        let allows_all = own.iter().all(|rule| rule.value.is_empty());
+        let is_all = |rule: &&Rule<'_>| matches!(rule.value, b"/" | b"/*" | b"*");
+        if allows_all || own.iter().any(is_all) {
+            continue;
+        }
+        let own: Set<&[u8]> = own.iter().map(|rule| rule.value).collect();
+        let mut lost = of_default.iter().filter(|rule| !own.contains(rule.value));
+        let Some(first) = lost.next() else { continue };
+        let rules = match 1 + lost.count() as u64 {
+            1 => "a rule for `*` is".to_owned(),
+            count => format!("{} for `*` are", counted(count, "rule")),
+        };
+        let message = format!(
+            "{rules} missing here: a crawler that a group names follows its own rules only"
+        );
+        findings
+            .report(Code::RulesNotInherited, line.span, message)
+            .related(first.span, "the first rule for `*` alone");
+    }
+}
+
+/// Checks for crawlers that a group names twice, or several groups.
 fn named_again(findings: &mut Findings<'_, '_>) {
     let chosen = findings.chosen;
-    // The group and the line that name a robot first, and the first line of the last such group.
+    // The group and the line that name a crawler first, and the first line of the last such group.
     let mut known: Map<Vec<u8>, [(usize, Span); 2]> = Map::default();
     for (position, group) in chosen.file.groups().iter().enumerate() {
         for line in chosen.file.user_agents_of(group) {
@@ -167,7 +220,7 @@ fn named_again(findings: &mut Findings<'_, '_>) {
     }
 }
 
-/// Returns the robot of a user-agent line: its name in lower case, or `*`.
+/// Returns the crawler of a user-agent line: its name in lower case, or `*`.
 fn name(value: &[u8], dialect: &Dialect) -> Option<Vec<u8>> {
     match robot_named(value, None, dialect) {
         true => Some(b"*".to_vec()),
@@ -180,7 +233,7 @@ fn token(findings: &mut Findings<'_, '_>, line: &UserAgentLine<'_>) {
     let dialect = findings.chosen.dialect;
     let value = line.value;
     if value.is_empty() {
-        let message = "the user-agent line has no value and names no robot";
+        let message = "the user-agent line has no value and names no crawler";
         findings.report(Code::EmptyUserAgent, line.span, message);
         return;
     }
@@ -199,7 +252,7 @@ fn token(findings: &mut Findings<'_, '_>, line: &UserAgentLine<'_>) {
         return;
     }
     let message = match bytes {
-        0 => format!("{} is not a product token and names no robot", quoted(value)),
+        0 => format!("{} is not a product token and names no crawler", quoted(value)),
         _ => format!(
             "{} is not a product token: crawlers read only {}",
             quoted(value),
@@ -227,7 +280,7 @@ fn is_version(rest: &[u8]) -> bool {
         && version.iter().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(byte))
 }
 
-/// Returns the number of groups that apply to the robot that `value` names.
+/// Returns the number of groups that apply to the crawler that `value` names.
 fn groups_applied(reading: &Reading<'_>, value: &[u8]) -> usize {
     let Some(name) = name(value, reading.dialect) else { return 0 };
     let audience = reading.audience();

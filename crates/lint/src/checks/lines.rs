@@ -50,7 +50,7 @@ fn bytes(findings: &mut Findings<'_, '_>, index: usize, notes: NoteSet) {
         let bytes = shortest.unwrap_or(0).min(line.bytes()) as u32;
         let lost = Span { start: line.start + bytes, ..line };
         let message =
-            format!("some crawlers drop what follows the first {bytes} bytes of the line");
+            format!("some crawlers drop everything after the first {bytes} bytes of the line");
         findings.report(Code::LineTooLong, lost, message);
     }
 }

@@ -35,7 +35,7 @@ fn empty(findings: &mut Findings<'_, '_>, position: usize, rule: &Rule<'_>) {
         return;
     }
     let message = match rule.verdict {
-        Verdict::Disallow => "`Disallow:` beside other rules revokes none of them",
+        Verdict::Disallow => "`Disallow:` next to other rules revokes none of them",
         _ => "`Allow:` without a pattern allows nothing",
     };
     findings.report(Code::EmptyPattern, rule.span, message).remove("remove the line", rule.line);
@@ -52,6 +52,14 @@ fn unrooted(findings: &mut Findings<'_, '_>, rule: &Rule<'_>) {
     }
     let matches_nothing =
         |it: &Reading<'_>| !normal_text(value, &it.dialect.paths, &mut Vec::new());
+    if let Some(path) = value.strip_prefix(b"/").and_then(path_of_named_host) {
+        let message = "a URL follows the `/`, and no path of this host begins with one";
+        findings.report(Code::UrlAsPattern, span, message).suggest(
+            format!("remove scheme and host: {}", quoted(path)),
+            vec![replace(span, path)],
+        );
+        return;
+    }
     let is_rooted = matches!(value[0], b'/' | b'*');
     if is_rooted || !findings.examination.readings.iter().any(matches_nothing) {
         return;
@@ -79,6 +87,14 @@ fn path_of_url(value: &[u8]) -> Option<&[u8]> {
     let is_scheme = value[..colon].iter().all(u8::is_ascii_alphabetic) && colon > 0;
     let rest = &value[colon + 3..];
     is_scheme.then(|| rest.find_byteset(b"/?").map_or(&b""[..], |path| &rest[path..]))
+}
+
+/// Returns the path of a URL whose host has a dot: a proxy may have paths such as `/https://`.
+fn path_of_named_host(value: &[u8]) -> Option<&[u8]> {
+    let path = path_of_url(value)?;
+    let host = &value[value.find(b"://")? + 3..value.len() - path.len()];
+    let is_web = value[..4.min(value.len())].eq_ignore_ascii_case(b"http");
+    (is_web && host.contains(&b'.') && !path.is_empty()).then_some(path)
 }
 
 /// Checks for a `#` without white space before it.

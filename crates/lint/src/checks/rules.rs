@@ -1,7 +1,7 @@
 //! Checks of rules together: which ones decide, and which have no effect.
 //!
-//! A rule is checked in every selection of groups that applies to some robot. It is reported only
-//! if it has a problem in all of them, because a rule without effect for one robot may decide for
+//! A rule is checked in every selection of groups that applies to some crawler. It is reported only
+//! if it has a problem in all of them, because a rule without effect for one crawler may decide for
 //! another.
 
 use std::borrow::Cow;
@@ -121,7 +121,7 @@ pub(super) fn check(findings: &mut Findings<'_, '_>) -> Vec<bool> {
 }
 
 /// Returns the combinations of groups that apply to `agents`, each once; if there are no agents, to each
-/// robot that the file names and to a robot that it does not name. Those that do not fit the limit are
+/// crawler that the file names and to a crawler that it does not name. Those that do not fit the limit are
 /// left out; their groups are returned too.
 fn selections(grouped: &Grouped<'_>, agents: &[Crawler]) -> (Vec<Vec<usize>>, BTreeSet<usize>) {
     let mut known = BTreeSet::new();
@@ -184,7 +184,7 @@ impl Analyst<'_> {
         Ok(problems)
     }
 
-    /// Returns the place of the rule that disallows `/` among those of `groups`, if they disallow
+    /// Returns the place of the rule that disallows `/` among the rules of `groups`, if they disallow
     /// everything.
     ///
     /// # Errors
@@ -210,7 +210,7 @@ fn written(rule: &Rule<'_>) -> String {
     format!("line {} (`{field}: {})", rule.line, &quoted(rule.value)[1..])
 }
 
-/// Returns the problem that a status describes, if it is one. `rules` are those of the selection.
+/// Returns the problem that a status describes, if it is one. `rules` are the rules of the selection.
 fn fault_of(
     file: &RobotsTxt<'_>,
     rules: &[RuleID],
@@ -312,7 +312,7 @@ fn contradictions(ordered: &OrderedRules) -> Map<RuleID, Fault> {
     contradictions
 }
 
-/// Reports that everything is disallowed, for robots that no group names or for one of the agents.
+/// Reports that everything is disallowed, for crawlers that no group names or for one of the agents.
 fn everything_disallowed(findings: &mut Findings<'_, '_>, analyst: &mut Analyst<'_>) {
     let (file, agents) = (analyst.grouped.file, &findings.config.agents);
     let unnamed = agents.is_empty().then_some(None);
@@ -320,7 +320,7 @@ fn everything_disallowed(findings: &mut Findings<'_, '_>, analyst: &mut Analyst<
     for agent in agents.iter().map(Some).chain(unnamed) {
         let whom = match agent {
             Some(agent) => quoted(agent.name().as_bytes()),
-            None => "robots that no group names".into(),
+            None => "crawlers that no group names".into(),
         };
         let groups = analyst.grouped.audience.select(agent, analyst.grouped.dialect).groups;
         let key = key(&analyst.numbers, &groups);

@@ -32,7 +32,7 @@ fn star(findings: &mut Findings<'_, '_>, rule: &Rule<'_>) {
     if let Some(first) = edits.first() {
         let place = match first.span.end == rule.span.end {
             true => "at the end of the pattern",
-            false => "beside another",
+            false => "next to another",
         };
         let message = format!("a `*` {place} has no effect");
         findings.report(Code::NeedlessStar, first.span, message).fix("remove it", edits.clone());
@@ -97,7 +97,7 @@ impl Text {
     }
 }
 
-/// Returns the places of the rules among `rules`, those of a combination of groups, whose stars may decide.
+/// Returns the places of the rules in `rules`, of a combination of groups, whose stars may decide.
 ///
 /// Where the stars of each of several rules alone do not decide, they do not together: of two rules, the one
 /// that wins with all stars wins without any.

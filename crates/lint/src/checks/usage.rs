@@ -56,11 +56,11 @@ fn outside_group(findings: &mut Findings<'_, '_>, record: &UsageRecord<'_>) {
         return;
     }
     let first = findings.chosen.file.user_agents().first();
-    let message = "the preference is outside any group, and holds for no robot";
+    let message = "the preference is outside any group, and holds for no crawler";
     let finding = findings.report(Code::UsageOutsideGroup, record.span, message);
     if first.is_none_or(|agent| agent.line > record.line) {
         let edits = vec![insert(record.span.start, "User-agent: *\n")];
-        finding.suggest("state it for all robots", edits);
+        finding.suggest("state it for all crawlers", edits);
     }
 }
 
@@ -189,7 +189,7 @@ fn splits_group(findings: &mut Findings<'_, '_>) {
         }
         reported = Some(line);
         let below = &file.user_agents()[line as usize + 1];
-        let message = "the preference does not hold for the robots below, \
+        let message = "the preference does not hold for the crawlers below, \
                        which share the access rules of those above";
         findings
             .report(Code::UsageSplitsGroup, record.span, message)
@@ -214,7 +214,7 @@ fn not_inherited(findings: &mut Findings<'_, '_>, groups: &UsageGroups<'_>, audi
         // The record is before all groups, and holds for each group that states nothing.
         return;
     }
-    // Whether something is stated for robots with the same records.
+    // Whether something is stated for crawlers with the same records.
     let mut known: Map<Vec<usize>, bool> = Map::default();
     for robot in &audience.robots {
         let line = &file.user_agents()[robot.line];
@@ -234,14 +234,14 @@ fn not_inherited(findings: &mut Findings<'_, '_>, groups: &UsageGroups<'_>, audi
         if is_stated {
             continue;
         }
-        let message = "no usage preference is stated for this robot, unlike for `*`";
+        let message = "no usage preference is stated for this crawler, unlike for `*`";
         findings
             .report(Code::UsageNotInherited, line.span, message)
             .related(first.span, "stated for `*` alone");
     }
 }
 
-/// Returns the records that hold for robots to which groups apply. If more than are `left` would be
+/// Returns the records that hold for crawlers to which groups apply. If more than are `left` would be
 /// compared, that is reported, and the result is `None`.
 fn in_force(
     findings: &mut Findings<'_, '_>,

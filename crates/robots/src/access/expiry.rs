@@ -103,8 +103,12 @@ fn delta_seconds(text: &[u8]) -> Option<u64> {
 /// The dialect's default and ceiling count from the fetch.
 ///
 /// ```
-/// use portcullis_dialect::{GOOGLE, RFC_9309};
-/// use portcullis_robots::access::{CachingHeaders, UnixSeconds, expiry};
+/// # mod portcullis {
+/// #     pub use portcullis_dialect::{GOOGLE, RFC_9309};
+/// #     pub mod freshness { pub use portcullis_robots::access::{CachingHeaders, UnixSeconds, expiry}; }
+/// # }
+/// use portcullis::freshness::{CachingHeaders, UnixSeconds, expiry};
+/// use portcullis::{GOOGLE, RFC_9309};
 ///
 /// // A week is over the ceiling of RFC 9309. Google has no ceiling.
 /// let headers = CachingHeaders { max_age: Some(604_800), ..CachingHeaders::default() };

@@ -49,8 +49,8 @@ const HEADER_CHARACTERS_SHOWN: usize = 60;
 /// with `!` here, do not read the default groups: AdsBot-Google obeys only the groups that name it.
 ///
 /// ```
-/// use portcullis_dialect::GOOGLE;
-/// use portcullis_robots::policy::Crawler;
+/// # mod portcullis { pub use portcullis_dialect::GOOGLE; pub use portcullis_robots::policy::Crawler; }
+/// use portcullis::{Crawler, GOOGLE};
 ///
 /// let news = Crawler::parse("Googlebot-News+Googlebot", &GOOGLE).unwrap();
 /// assert_eq!(news.tokens().collect::<Vec<_>>(), ["Googlebot-News", "Googlebot"]);
@@ -118,7 +118,7 @@ impl Crawler {
                 let product = token.bytes().take_while(|&byte| alphabet.contains(byte)).count();
                 let advice = match &token[..product] {
                     "" => "name a crawler".to_owned(),
-                    product => format!("leave out what follows {product}"),
+                    product => format!("write {product} only"),
                 };
                 let (name, tokens) = (dialect.name, alphabet.describe());
                 let problem = format!("product tokens of {name} have {tokens} alone; {advice}");
@@ -132,8 +132,8 @@ impl Crawler {
     /// Returns the crawler that sends this User-Agent header. Its name is the header.
     ///
     /// ```
-    /// use portcullis_dialect::RFC_9309;
-    /// use portcullis_robots::policy::Crawler;
+    /// # mod portcullis { pub use portcullis_dialect::RFC_9309; pub use portcullis_robots::policy::Crawler; }
+    /// use portcullis::{Crawler, RFC_9309};
     ///
     /// let header = "Mozilla/5.0 (compatible; GPTBot/1.2; +https://a.example/gptbot)";
     /// let agent = Crawler::from_header(header, &RFC_9309)?;
@@ -221,7 +221,7 @@ impl Crawler {
         self.tokens.iter().all(|token| token.split(' ').all(is_compatibility))
     }
 
-    /// Whether the default groups apply if no group names a token. What they state about the use of pages
+    /// Whether the default groups apply if no group names a token. Their statements about the use of pages
     /// holds in any case, because it is about the pages and not about the crawler's access.
     pub fn reads_default(&self) -> bool {
         self.reads_default

@@ -4,6 +4,7 @@
 //! [`Robots`](crate::Robots) or a policy set for decisions alone.
 
 use std::cmp::Reverse;
+use std::fmt;
 
 use hashbrown::HashSet;
 
@@ -43,6 +44,47 @@ pub struct Explanation {
     pub usage: UsageExplanation,
 }
 
+/// The path, then a line for each group that applies and for each matching rule, the deciding one first.
+///
+/// Control characters of the file are escaped.
+impl fmt::Display for Explanation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "path {}", shown(&self.path))?;
+        if self.robots_txt {
+            write!(f, ": always allowed")?;
+        }
+        if self.groups.is_empty() {
+            write!(f, "\nno group applies")?;
+        }
+        for ExplainedRecord { line, text, .. } in &self.groups {
+            write!(f, "\ngroup of line {line}: {}", shown(text))?;
+        }
+        if self.rules.is_empty() && !self.groups.is_empty() {
+            write!(f, "\nno rule matches")?;
+        }
+        for ExplainedRule { record: ExplainedRecord { line, text, .. }, loss, .. } in &self.rules {
+            write!(f, "\nline {line}: {} ", shown(text))?;
+            match loss {
+                None => write!(f, "decides")?,
+                Some(loss) => write!(f, "loses ({loss})")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Returns bytes of a file as text, with control characters escaped.
+fn shown(bytes: &[u8]) -> String {
+    let mut out = String::new();
+    for character in String::from_utf8_lossy(bytes).chars() {
+        match character.is_control() {
+            true => out.extend(character.escape_default()),
+            false => out.push(character),
+        }
+    }
+    out
+}
+
 /// An explanation of the usage preferences for a path. They hold where access is allowed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
@@ -55,7 +97,7 @@ pub struct UsageExplanation {
     /// The number of statements that hold for the agent, on any path.
     pub statements: usize,
     /// For each label, in the order of [`Label::ALL`]: the matching statements of the field that
-    /// decides in order of precedence, then those of the other field. The first one decides.
+    /// decides in order of precedence, then the statements of the other field. The first one decides.
     pub labels: [Vec<ExplainedStatement>; Label::ALL.len()],
     /// The licences that hold for the agent. The value is the URI.
     pub licenses: Vec<ExplainedRecord>,

@@ -1,4 +1,4 @@
-//! Readings: how a crawler reads robots.txt, beside which groups its tokens select.
+//! Readings: how a crawler reads robots.txt, next to which groups its tokens select.
 //!
 //! RFC 9309 says what every crawler should do. Operators document that their own differ: some read an
 //! answer without a file as permission, some keep the last file. A [`Crawler`](super::Crawler) has the

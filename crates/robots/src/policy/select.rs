@@ -35,14 +35,14 @@ impl Selection {
         }
     }
 
-    /// Like [`Selection::of`], for records other than rules. The default groups are those of every agent
+    /// Like [`Selection::of`], for records other than rules. The default groups apply to every agent
     /// that is not named.
     pub fn among_groups(file: &RobotsTxt<'_>, agent: &Crawler, dialect: &Dialect) -> Selection {
         let line_of = |token| {
             let mut lines = file.user_agents().iter();
             lines.find(|line| robot_named(line.value, Some(token), dialect))
         };
-        // A name that occurs in a token may differ from those of other groups that occur in it.
+        // A name that occurs in a token may differ from other names of groups that occur in it.
         let mut tokens = agent.tokens().enumerate();
         let named = tokens.find_map(|(position, token)| Some((position, line_of(token)?)));
         let name = named.and_then(|(_, line)| robot_name(line.value, dialect));
@@ -85,14 +85,14 @@ pub(super) fn naming_line<'t>(
     *lines.iter().find(|line| robot_named(line.value, token, dialect)).unwrap_or(&lines[0])
 }
 
-/// Returns whether a user-agent line with `value` names the robot with this name, ignoring case.
+/// Returns whether a user-agent line with `value` names the crawler with this name, ignoring case.
 fn has_name(value: &[u8], name: &[u8], dialect: &Dialect) -> bool {
-    // A name begins its value, and most lines name another robot.
+    // A name begins its value, and most lines name another crawler.
     value.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name))
         && robot_name(value, dialect).is_some_and(|it| it.len() == name.len())
 }
 
-/// Returns whether a user-agent line with `value` names the robot `token`, or the default group if
+/// Returns whether a user-agent line with `value` names the crawler `token`, or the default group if
 /// there is no token.
 pub fn robot_named(value: &[u8], token: Option<&str>, dialect: &Dialect) -> bool {
     match (token, dialect.groups.names_agent) {
@@ -104,7 +104,7 @@ pub fn robot_named(value: &[u8], token: Option<&str>, dialect: &Dialect) -> bool
     }
 }
 
-/// Returns whether `name` names the robot `token`, ignoring case.
+/// Returns whether `name` names the crawler `token`, ignoring case.
 pub fn is_name_of(name: &[u8], token: &str, dialect: &Dialect) -> bool {
     match dialect.groups.names_agent {
         NamesAgent::Equal => name.eq_ignore_ascii_case(token.as_bytes()),
@@ -115,8 +115,8 @@ pub fn is_name_of(name: &[u8], token: &str, dialect: &Dialect) -> bool {
     }
 }
 
-/// Returns the part of a user-agent line's value that names a robot, or `None` if it names none.
-/// The default group's name never does, not even a robot with `*` in its own name.
+/// Returns the part of a user-agent line's value that names a crawler, or `None` if it names none.
+/// The default group's name never does, not even a crawler with `*` in its own name.
 pub fn robot_name<'v>(value: &'v [u8], dialect: &Dialect) -> Option<&'v [u8]> {
     let name = match dialect.groups.file_token {
         FileToken::WholeValue => value,
@@ -128,14 +128,14 @@ pub fn robot_name<'v>(value: &'v [u8], dialect: &Dialect) -> Option<&'v [u8]> {
     (!name.is_empty() && !is_default(value, dialect)).then_some(name)
 }
 
-/// The robots that a file names, with their groups: for many agents, or all robots.
+/// The crawlers that a file names, with their groups: for many agents, or all crawlers.
 ///
-/// The groups of the first token in an agent's chain that matches a robot here apply, otherwise the
+/// The groups of the first token in an agent's chain that matches a crawler here apply, otherwise the
 /// default groups. If several names occur in a token ([`NamesAgent::OccursInName`]), the first
 /// counts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Audience {
-    /// The robots, in the order of their first mention.
+    /// The crawlers, in the order of their first mention.
     pub robots: Vec<NamedRobot>,
     /// The default groups that apply, ascending.
     pub default_groups: Vec<usize>,
@@ -146,25 +146,25 @@ pub struct Audience {
     has_rules: bool,
 }
 
-/// A robot that a file names.
+/// A crawler that a file names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamedRobot {
     /// The name, in lower case.
     pub name: Vec<u8>,
     /// The groups that apply, ascending; at least one.
     pub groups: Vec<usize>,
-    /// The user-agent line in the first group that names the robot: a position in
+    /// The user-agent line in the first group that names the crawler: a position in
     /// [`RobotsTxt::user_agents`].
     pub line: usize,
 }
 
 impl Audience {
-    /// Returns the robots that `file` names.
+    /// Returns the crawlers that `file` names.
     pub fn of(file: &RobotsTxt<'_>, dialect: &Dialect) -> Audience {
         Audience::among(file, dialect, |_| true)
     }
 
-    /// Like [`Audience::of`], with those robots alone that one of `agents` can be.
+    /// Like [`Audience::of`], with those crawlers alone that one of `agents` can be.
     pub fn from_agents(file: &RobotsTxt<'_>, agents: &[Crawler], dialect: &Dialect) -> Audience {
         let tokens = || agents.iter().flat_map(Crawler::tokens);
         Audience::among(file, dialect, |name| {
@@ -172,7 +172,7 @@ impl Audience {
         })
     }
 
-    /// Returns the robot whose groups apply to `agent`, and the position in the agent's chain of the
+    /// Returns the crawler whose groups apply to `agent`, and the position in the agent's chain of the
     /// token that names it. `None` if no group names the agent.
     pub fn named(&self, agent: &Crawler, dialect: &Dialect) -> Option<(usize, &NamedRobot)> {
         let robot_of = |token: &str| match dialect.groups.names_agent {
@@ -185,12 +185,12 @@ impl Audience {
         tokens.find_map(|(position, token)| Some((position, robot_of(token)?)))
     }
 
-    /// Returns the robot with this name, in lower case.
+    /// Returns the crawler with this name, in lower case.
     pub fn with_name(&self, name: &[u8]) -> Option<&NamedRobot> {
         self.by_name.get(name).map(|&robot| &self.robots[robot])
     }
 
-    /// Returns the groups of the robot with this name, in lower case, otherwise the default groups.
+    /// Returns the groups of the crawler with this name, in lower case, otherwise the default groups.
     pub fn groups_of(&self, robot: Option<&[u8]>) -> &[usize] {
         let named = robot.and_then(|name| self.with_name(name));
         named.map_or(&self.default_groups, |robot| &robot.groups)
@@ -221,7 +221,7 @@ impl Audience {
         }
     }
 
-    /// Like [`Audience::of`], with those robots alone whose name, in lower case, `is_wanted`.
+    /// Like [`Audience::of`], with those crawlers alone whose name, in lower case, `is_wanted`.
     pub fn among(
         file: &RobotsTxt<'_>,
         dialect: &Dialect,

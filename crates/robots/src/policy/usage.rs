@@ -6,7 +6,7 @@
 //! statement without a path is the last pattern and matches every path, so an agent without
 //! statements for paths has a constant.
 //!
-//! The groups of usage records are not always those of access. A Content-Usage record is a rule and
+//! The groups of usage records may differ from the groups of access. A Content-Usage record is a rule and
 //! ends a run of user-agent lines. Access does not change: for access, the lines around the record
 //! are one group.
 //!
@@ -72,12 +72,12 @@ impl<'t> UsageGroups<'t> {
         &self.file
     }
 
-    /// Returns those of the groups that apply to `agent` that have usage records.
+    /// Returns the groups that apply to `agent` and have usage records.
     pub fn of_agent(&self, agent: &Crawler, dialect: &Dialect) -> Vec<usize> {
         self.with_records(&Selection::among_groups(&self.file, agent, dialect).groups)
     }
 
-    /// Returns those of `groups` that have usage records. The same records hold for two robots if
+    /// Returns the `groups` that have usage records. The same records hold for two crawlers if
     /// these groups are the same.
     pub fn with_records(&self, groups: &[usize]) -> Vec<usize> {
         groups.iter().copied().filter(|&group| !self.records[group].is_empty()).collect()

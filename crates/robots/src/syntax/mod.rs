@@ -69,7 +69,7 @@ impl Group {
     }
 }
 
-/// A line that names a robot and starts or extends a group.
+/// A line that names a crawler and starts or extends a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct UserAgentLine<'t> {

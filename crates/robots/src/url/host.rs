@@ -96,7 +96,8 @@ pub fn default_port(scheme: &[u8]) -> Option<u16> {
 /// Returns the URL of the robots.txt file that applies to a URL (RFC 9309, section 2.3).
 ///
 /// ```
-/// use portcullis_robots::url::robots_txt_url;
+/// # use portcullis_robots::url as portcullis;
+/// use portcullis::robots_txt_url;
 ///
 /// let url = robots_txt_url("https://Example.com:8443/a?b#c")?;
 /// assert_eq!(url, "https://example.com:8443/robots.txt");
@@ -115,7 +116,8 @@ pub fn robots_txt_url(url: impl AsRef<[u8]>) -> Result<String, BadUrl> {
 /// Scheme and host are in lower case, the host as in [`host_key`], and a default port is left out.
 ///
 /// ```
-/// use portcullis_robots::url::Origin;
+/// # use portcullis_robots::url as portcullis;
+/// use portcullis::Origin;
 ///
 /// let file = Origin::from_robots_txt(b"https://ex\xc3\xa4mple.com:443/robots.txt")?;
 /// assert_eq!(file, Origin::from_url(b"https://xn--exmple-cua.com/page")?);

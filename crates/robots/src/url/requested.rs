@@ -8,7 +8,7 @@ use memchr::{memchr, memchr_iter, memchr2};
 
 use super::split::trim_record;
 
-/// Whether clients of the URL Standard request another path or query than those of `url`, which is a URL, or one
+/// Whether clients of the URL Standard request another path or query than `url` has, which is a URL, or one
 /// without a scheme: it has a dot segment in its path, also with escapes (`/./`, `/x/../`, `/%2e/`), or an
 /// apostrophe in its query.
 ///

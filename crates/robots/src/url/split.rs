@@ -27,7 +27,7 @@ pub enum BadUrl {
     )]
     TooLong,
     /// There is no scheme followed by `://`.
-    #[error("no scheme with ://: begin the URL with one, such as https://")]
+    #[error("no scheme; write https://…")]
     NoScheme,
     /// Nothing is between `://` and the path.
     #[error("no server: write its host after ://")]
@@ -127,7 +127,7 @@ pub fn split_assuming<'u>(
 }
 
 /// Returns the problem of a path, with its query and its fragment, that clients of the URL Standard
-/// read in another way than those of RFC 3986. `None` if there is none.
+/// read in another way than by RFC 3986. `None` if there is none.
 pub fn unclear_path(path: &[u8]) -> Option<BadUrl> {
     match () {
         () if has_tab_or_line_end(path) => Some(BadUrl::TabOrLineEnd),

@@ -112,13 +112,13 @@ impl<'a> Records<'a> {
         &self.chunk[self.start..]
     }
 
-    /// Writes the next records over those of `block`, and cuts it short if there are fewer.
+    /// Overwrites the records of `block` with the next ones, and cuts it short if there are fewer.
     pub(crate) fn fill(&mut self, block: &mut Vec<Record<'a>>) {
         let count = self.split(block);
         block.truncate(count);
     }
 
-    /// Writes the next records over those of `block`. Returns their number, which is less than its
+    /// Overwrites the records of `block` with the next ones. Returns their number, which is less than its
     /// length only at the end of the chunk.
     fn split(&mut self, block: &mut [Record<'a>]) -> usize {
         Vectors::detect().run(Split { records: self, block })

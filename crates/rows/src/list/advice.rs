@@ -120,7 +120,7 @@ pub(super) fn json_array(name: &str) -> String {
 
 /// Returns the problem of JSON Lines of which no line is an object.
 pub(super) fn no_object(name: &str, text: &[u8]) -> String {
-    const OTHER: &str = "called JSON, and no line is a JSON object; try --input-format lines, or \
+    const OTHER: &str = "called JSON, and no line is a JSON object; try ‹input_format› lines, or \
                          the format that it has";
     if !text.trim_ascii_start().starts_with(b"{") {
         return OTHER.to_owned();
@@ -129,9 +129,7 @@ pub(super) fn no_object(name: &str, text: &[u8]) -> String {
     let parsed = serde_json::from_slice::<Json>(line);
     if let (Err(error), true) = (parsed, line.trim_ascii_end().ends_with(b"}")) {
         let command = piped(name, "jq -cR 'fromjson?'", "-json", Some("jsonl"));
-        return format!(
-            "no line is JSON (line 1: {error}); leave out those that are not: {command}"
-        );
+        return format!("no line is JSON (line 1: {error}); omit the other lines: {command}");
     }
     let command = piped(name, "jq -c .", "-lines", Some("jsonl"));
     let all = match Path::new(name).parent().and_then(Path::to_str).filter(|it| !it.is_empty()) {
@@ -203,7 +201,7 @@ pub(super) fn of_folder(name: &str, at: &Place, value: Value) -> Option<String> 
     let (_, text) = folder.split_once('=')?;
     let way = match value {
         Value::Host => format!(
-            "omit --host-field and read each folder with its own --host, such as --host {text}"
+            "omit ‹host_field› and read each folder with its own ‹host›, such as ‹host› {text}"
         ),
         _ => "write it into the records".to_owned(),
     };
@@ -265,7 +263,7 @@ pub(super) fn unknown_log(name: &str, line: &[u8]) -> String {
     inside.or_else(others).unwrap_or_else(|| {
         let names: Vec<&str> = LogFormat::names().collect();
         format!(
-            "a log whose format is not known; pass --log-format with the LogFormat or log_format line of its \
+            "a log whose format is not known; pass ‹log_format› with the LogFormat or log_format line of its \
              server, or one of: {}",
             names.join(", ")
         )
@@ -283,8 +281,8 @@ fn log_with_tabs(line: &str) -> Option<String> {
     let path = only(&|field| field.starts_with('/') || is_request(field))?;
     let host = only(&|field| is_host(field.as_bytes()))?;
     Some(format!(
-        "a log whose fields TABs separate; if field {0} has the host (`{1}`), read it with --input-format tsv \
-         --url-field {2} --host-field {0}",
+        "a log whose fields TABs separate; if field {0} has the host (`{1}`), read it with ‹input_format› tsv \
+         ‹url_field› {2} ‹host_field› {0}",
         host + 1,
         fields[host],
         path + 1
@@ -303,7 +301,7 @@ pub(super) fn json_in_field(line: &[u8]) -> Option<String> {
     })?;
     let path = FieldPath::from_names(path.to_vec());
     Some(format!(
-        "the field `{outer}` is a text that holds JSON; name the URL in it: --url-field {path}"
+        "the field `{outer}` is a text that holds JSON; name the URL in it: ‹url_field› {path}"
     ))
 }
 
@@ -333,7 +331,7 @@ pub(super) fn sites(row: &[Vec<u8>]) -> Option<String> {
     match urls[..] {
         [first, second, ..] => Some(format!(
             "no header, and the columns {} and {} have URLs (`{}` and `{}`); name one by its number, \
-             such as --url-field {}",
+             such as ‹url_field› {}",
             first + 1,
             second + 1,
             shown(first),
@@ -343,8 +341,8 @@ pub(super) fn sites(row: &[Vec<u8>]) -> Option<String> {
         _ => {
             let place = (0..row.len()).find(|&place| is_site(row, place))?;
             Some(format!(
-                "no header names a column, and column {0} has hosts (`{1}`); try --url-field {0} \
-                 --assume-scheme https",
+                "no header names a column, and column {0} has hosts (`{1}`); try ‹url_field› {0} \
+                 ‹assume_scheme› https",
                 place + 1,
                 shown(place)
             ))
@@ -392,18 +390,18 @@ fn of_fields(name: &str, line: &str, delimiter: u8) -> Option<String> {
     let host = place(&|field| is_host(field.split('/').next().unwrap_or_default().as_bytes()));
     let flags = match (url, path, host) {
         _ if fields.len() == 1 => return None,
-        (Some(url), _, _) if fields[url].contains("://") => format!("--url-field {}", url + 1),
+        (Some(url), _, _) if fields[url].contains("://") => format!("‹url_field› {}", url + 1),
         (Some(path), _, Some(host)) | (None, Some(path), Some(host)) if path != host => {
-            format!("--url-field {} --host-field {}", path + 1, host + 1)
+            format!("‹url_field› {} ‹host_field› {}", path + 1, host + 1)
         }
         (Some(path), ..) | (None, Some(path), _) => {
-            format!("--url-field {} --host example.com, with the host of its paths", path + 1)
+            format!("‹url_field› {} ‹host› example.com, with the host of its paths", path + 1)
         }
-        (None, None, host) => format!("--url-field {} --assume-scheme https", host? + 1),
+        (None, None, host) => format!("‹url_field› {} ‹assume_scheme› https", host? + 1),
     };
     let way = match delimiter {
-        b'\t' => format!("TSV; try --input-format tsv {flags}"),
-        b',' => format!("CSV; try --input-format csv {flags}"),
+        b'\t' => format!("TSV; try ‹input_format› tsv {flags}"),
+        b',' => format!("CSV; try ‹input_format› csv {flags}"),
         b' ' if url.is_none() && path.is_some() => {
             "a log in a format of its own; name the format of its server, or write it as JSON Lines"
                 .to_owned()
@@ -414,7 +412,7 @@ fn of_fields(name: &str, line: &str, delimiter: u8) -> Option<String> {
             let tool = format!("awk '{{print ${number}}}'");
             format!("words; keep word {number}: {}", to_lines(name, &tool))
         }
-        _ => format!("a table; try --input-format csv {flags}"),
+        _ => format!("a table; try ‹input_format› csv {flags}"),
     };
     Some(format!("it looks like {way}"))
 }
@@ -473,7 +471,7 @@ pub(super) fn check_lines(name: &str, text: &[u8], is_whole: bool) -> Result<(),
         let end = line.char_indices().nth(80).map_or(line.len(), |(at, _)| at);
         line[..end].escape_debug().to_string()
     };
-    const AS_URLS: &str = "--input-format lines reads each line as one URL";
+    const AS_URLS: &str = "‹input_format› lines reads each line as one URL";
     let is_url = |record: &[u8]| has_scheme(record) && !record.contains(&b'\n');
     // Most lists have no NUL, which a search finds sooner than a loop over their bytes.
     let ends_with_nul = memchr::memchr(0, text).is_some_and(|end| {
@@ -481,7 +479,7 @@ pub(super) fn check_lines(name: &str, text: &[u8], is_whole: bool) -> Result<(),
         is_url(&text[..end]) && is_url(&rest[..memchr::memchr(0, rest).unwrap_or(rest.len())])
     });
     if ends_with_nul {
-        return Err("its records end with NUL; read them with -0".to_owned());
+        return Err("its records end with NUL; read them with ‹null_data›".to_owned());
     }
     let fix = match first {
         Some(_) if are_most(holds_urls) => {
@@ -515,7 +513,7 @@ pub(super) fn check_lines(name: &str, text: &[u8], is_whole: bool) -> Result<(),
     };
     let Some(delimiter) = b",;|".iter().find(|it| separates(it)) else { return Ok(()) };
     let way = match delimiter {
-        b',' => "try --input-format csv --url-field 1".to_owned(),
+        b',' => "try ‹input_format› csv ‹url_field› 1".to_owned(),
         other => {
             let tool = format!("cut -d '{}' -f 1", char::from(*other));
             format!("keep the first field: {}", to_lines(name, &tool))

@@ -53,7 +53,7 @@ pub(crate) fn detect(
         refuse_other_kinds(name, first, kind, config.terminator)?;
     }
     if config.terminator == Terminator::Nul && (is_parquet || is_warc) {
-        let problem = format!("{kind}; --null-data is for plain lines; omit it");
+        let problem = format!("{kind}; ‹null_data› is for plain lines; omit it");
         return Err(InputError::list(name, problem));
     }
     let format = match config.format {
@@ -233,7 +233,7 @@ impl Look<'_> {
         }
     }
 
-    /// Returns the members at these paths of the URL, and those of the other values. `fields` are the paths of
+    /// Returns the members at these paths, of the URL and of the other values. `fields` are the paths of
     /// the members of the first objects. The second is the path of a query that is not read.
     fn members(
         &self,
@@ -244,8 +244,8 @@ impl Look<'_> {
         let is_asked = self.config.has_names();
         let has_paths = self.config.hosts_in(self.format).is_some();
         let is_left = has_paths && !self.config.queries.is_asked();
-        let beside = urls.iter().flat_map(|url| layouts::queries_beside(url, fields));
-        let queries: Vec<FieldPath> = beside.filter(|_| is_left).take(QUERIES_MAX).collect();
+        let near = urls.iter().flat_map(|url| layouts::queries_beside(url, fields));
+        let queries: Vec<FieldPath> = near.filter(|_| is_left).take(QUERIES_MAX).collect();
         let left = queries.first().map(ToString::to_string);
         let lines = self.lines().filter(|_| is_asked).into_iter().flatten();
         let first = lines.filter(|line| !line.starts_with(b"!")).find_map(members_of);
@@ -291,7 +291,7 @@ impl Look<'_> {
             return Err("the format of the log has no agent; name the agent with -a".to_owned());
         }
         if times.is_asked() && !line.has_time() {
-            return Err("the format of the log has no time that is read; name the time with --at"
+            return Err("the format of the log has no time that is read; name the time with ‹at›"
                 .to_owned());
         }
         if line.needs_host(lines()) {
@@ -307,7 +307,7 @@ impl Look<'_> {
             return Ok(());
         }
         Err(format!(
-            "{list} that names no host; give the host of its requests with --host, such as --host \
+            "{list} that names no host; give the host of its requests with ‹host›, such as ‹host› \
              example.com"
         ))
     }
@@ -421,7 +421,7 @@ impl Look<'_> {
                 Some([one, other, ..]) => {
                     return Err(format!(
                         "an object has the fields `{one}` and `{other}`; name the one with the URL with \
-                         --url-field NAME"
+                         ‹url_field› NAME"
                     ));
                 }
                 Some([key]) => {
@@ -454,7 +454,7 @@ impl Look<'_> {
         Err(first.unwrap_or_else(|| {
             format!(
                 "JSON Lines without a field `url`; its fields are {}; name the one with the URL with \
-                 --url-field NAME",
+                 ‹url_field› NAME",
                 listed(names.iter().map(String::as_str))
             )
         }))

@@ -25,7 +25,7 @@ pub(super) struct ObjectValues {
     seen: Arc<Seen>,
 }
 
-/// The bit of [`Seen::bits`] for objects, after those of the values.
+/// The bit of [`Seen::bits`] for objects, after the bits of the values.
 const AN_OBJECT: u8 = 1 << Value::ALL.len();
 
 /// The names that the objects of a list had, in all threads.
@@ -40,7 +40,7 @@ struct Seen {
 }
 
 impl ObjectValues {
-    /// Returns the members of the URL at these paths, and those of the other values at their `places`, as
+    /// Returns the members of the URL at these paths, and of the other values at their `places`, as
     /// which that of the URL is given too. If no place is given for the query, it is read at `queries`. Some
     /// servers log each header as a list of its values, so agents and hosts may be one. `fields` are the
     /// paths of the members of the first object.

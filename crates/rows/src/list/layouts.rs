@@ -305,15 +305,15 @@ fn text_of(name: &[u8]) -> String {
     String::from_utf8_lossy(name.trim_ascii()).into_owned()
 }
 
-/// Returns the names among `fields`, paths of members, that could be of the query beside the member at
+/// Returns the names among `fields`, paths of members, that could be of the query next to the member at
 /// `url`.
 pub(super) fn queries_beside(url: &FieldPath, fields: &[String]) -> Vec<FieldPath> {
     let (_, parents) = url.names().split_last().expect("a path has a name");
     let mut found: Vec<FieldPath> = Vec::new();
     for field in fields {
         let Ok(path) = field.parse::<FieldPath>() else { continue };
-        let beside = path.names().strip_prefix(parents).and_then(|rest| rest.first());
-        let Some(name) = beside.filter(|it| super::place::could_be_query(it.as_bytes())) else {
+        let near = path.names().strip_prefix(parents).and_then(|rest| rest.first());
+        let Some(name) = near.filter(|it| super::place::could_be_query(it.as_bytes())) else {
             continue;
         };
         let path = FieldPath::from_names([parents, std::slice::from_ref(name)].concat());

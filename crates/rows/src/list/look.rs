@@ -7,7 +7,7 @@ use crate::input::{Framing, Terminator};
 /// How most lists end their records.
 pub(super) const LINES: Framing = Framing::Byte(Terminator::LineFeed);
 
-/// The beginning of a list in a format. What is found is a [`List`] whose note has the choices made
+/// The beginning of a list in a format. The result is a [`List`] whose note has the choices made
 /// without a flag, or `None` if more bytes must be read. Errors say what is wrong.
 #[derive(Clone, Copy)]
 pub(super) struct Look<'l> {

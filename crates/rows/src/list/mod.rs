@@ -138,7 +138,7 @@ words! {
         NutchDump => "nutch": "a Nutch readdb dump",
         /// Parquet.
         Parquet => "parquet": "Parquet",
-        /// A sitemap, an index whose sitemaps lie beside it, or a feed.
+        /// A sitemap, an index whose sitemaps lie next to it, or a feed.
         Sitemap => "sitemap": "a sitemap",
         /// WARC, WAT or WET, whose captures are the list.
         Warc => "warc": "WARC",
@@ -223,10 +223,10 @@ impl ListConfig {
         use ListFormat::{Cdx, Csv, Parquet, Sitemap, Tsv, Warc};
         let whole = format.describe();
         let flags = [
-            ("--host", self.host.is_some()),
-            ("--host-field", self.hosts.is_asked()),
-            ("--query-field", self.queries.is_asked()),
-            ("--scheme-field", self.schemes.is_asked()),
+            ("‹host›", self.host.is_some()),
+            ("‹host_field›", self.hosts.is_asked()),
+            ("‹query_field›", self.queries.is_asked()),
+            ("‹scheme_field›", self.schemes.is_asked()),
         ];
         let flag = flags.into_iter().find(|&(_, is_given)| is_given);
         if let Some((flag, _)) = flag.filter(|_| matches!(format, Cdx | Sitemap | Warc)) {
@@ -234,7 +234,7 @@ impl ListConfig {
         }
         if self.is_headless && !matches!(format, Csv | Tsv) {
             let problem = if format == Parquet { "names its columns" } else { "has no header" };
-            return Err(format!("{whole} {problem}; omit --no-header"));
+            return Err(format!("{whole} {problem}; omit ‹no_header›"));
         }
         let has_names = place::names_of(format).is_some();
         for (value, place) in Value::ALL.into_iter().zip(self.places()) {
@@ -245,7 +245,7 @@ impl ListConfig {
             if self.is_headless && !place.names().iter().all(is_number) {
                 return Err(format!(
                     "a table without a header has no names; name the {} by the number of its column \
-                     with {}, or omit --no-header",
+                     with {}, or omit ‹no_header›",
                     value.noun(),
                     value.flag()
                 ));
@@ -309,7 +309,7 @@ words! {
         /// The request of an access log is not for a page.
         NoRequest => "no-request": "the request has no path or URL",
         /// The URL is a path, and its host is not known.
-        NoHost => "no-host": "a path without a valid host; --host gives one where there is none",
+        NoHost => "no-host": "a path without a valid host",
         /// The URL begins with `//`, so it may name another host.
         TwoSlashes => "two-slashes": "it begins with //, so it may name another host",
         /// The URL has a query, and the field of the query has another one.
@@ -476,12 +476,12 @@ impl List {
         let rival = self.rival.as_ref()?;
         let noun = if self.format == ListFormat::JsonLines { "field" } else { "column" };
         Some(format!(
-            "{noun} `{rival}` could be the URL too; name the one that is with --url-field"
+            "{noun} `{rival}` could be the URL too; name the one that is with ‹url_field›"
         ))
     }
 
     /// Whether the records of both lists have the same fields in the same places, so that the head of one
-    /// describes those of the other.
+    /// describes the other.
     pub fn has_fields_of(&self, other: &List) -> bool {
         let have_places = match (&self.layout, &other.layout) {
             (Layout::Columns(mine), Layout::Columns(its)) => mine == its,
@@ -492,7 +492,7 @@ impl List {
         have_places && self.columns == other.columns
     }
 
-    /// Whether a record is a line, with nothing beside the URL.
+    /// Whether a record is a line, with nothing next to the URL.
     pub fn is_of_lines(&self) -> bool {
         self.format == ListFormat::Lines || self.url_column() == Some((0, 1))
     }
@@ -514,7 +514,7 @@ impl List {
     pub fn note_on_units(&self) -> Option<&'static str> {
         let is_some = self.tally.unitless.load(Ordering::Relaxed) > 0;
         is_some.then_some(
-            "some times are numbers, so these records have none; name their unit with --time-unit s, ms or us",
+            "some times are numbers, so these records have none; name their unit with ‹time_unit› s, ms or us",
         )
     }
 
@@ -547,7 +547,7 @@ impl List {
         let paths = (paths > 0).then(|| counted(paths, "path"))?;
         Some(format!(
             "{paths} without the query that `{field}` has, so no rule with `?` matches them; name it \
-             with --query-field"
+             with ‹query_field›"
         ))
     }
 
@@ -573,7 +573,7 @@ impl List {
         // The records are read again.
         let numbers = self.tally.unitless.swap(0, Ordering::Relaxed);
         self.tally.left_queries.store(0, Ordering::Relaxed);
-        let problem = "most of its times are numbers; name their unit with --time-unit s, ms or us";
+        let problem = "most of its times are numbers; name their unit with ‹time_unit› s, ms or us";
         if 2 * numbers > count as u64 { Err(problem.to_owned()) } else { Ok(()) }
     }
 

@@ -67,13 +67,13 @@ pub(super) enum HostsOf {
 }
 
 impl HostsOf {
-    /// Says what names hosts beside targets, and which of the two decides.
+    /// Says what names hosts next to targets, and which of the two decides.
     fn describe(self) -> &'static str {
         match self {
             HostsOf::Server => "the log names; the host of the log decides",
-            HostsOf::Headers => "--host or the log names; the host of the target decides",
+            HostsOf::Headers => "‹host› or the log names; the host of the target decides",
             HostsOf::Records => {
-                "its record or --host names; the host of the record decides, or without one that of the target"
+                "its record or ‹host› names; the host of the record decides, or without one that of the target"
             }
         }
     }

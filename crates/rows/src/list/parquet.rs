@@ -79,13 +79,13 @@ fn checked(mut leaf: Leaf, value: Value, unit: Option<TimeUnit>) -> Result<Leaf,
     let (fits, types): (fn(&DataType) -> bool, _) = match value {
         Value::Time if leaf.unit.is_none() && holds_numbers(&leaf.data_type) => {
             return Err(format!(
-                "the column {} holds {}; name the unit of the times with --time-unit s, ms or us",
+                "the column {} holds {}; name the unit of the times with ‹time_unit› s, ms or us",
                 leaf.name, leaf.data_type
             ));
         }
         Value::Time => (
             |it| holds_times(it) || holds_numbers(it),
-            "timestamps, dates, text, or numbers with --time-unit",
+            "timestamps, dates, text, or numbers with ‹time_unit›",
         ),
         _ => (holds_bytes, "text or bytes"),
     };
@@ -122,12 +122,12 @@ fn find(
     Err(missing(file, source, at, value))
 }
 
-/// Returns the column beside that of the URLs that could have their queries. `None` if there is none.
+/// Returns the column next to that of the URLs that could have their queries. `None` if there is none.
 fn query_beside(file: &Columns<'_>, source: &ParquetSource, urls: &Leaf) -> Option<Leaf> {
     let names = source.leaf_names();
     let Ok(path) = urls.name.parse() else { return None };
-    let beside = layouts::queries_beside(&path, &names);
-    let nested = beside.iter().find_map(|path| file.find(path).ok().flatten());
+    let near = layouts::queries_beside(&path, &names);
+    let nested = near.iter().find_map(|path| file.find(path).ok().flatten());
     let is_query = |name: &&str| *name != urls.name && could_be_query(name.as_bytes());
     let top = || {
         let names = file.names();
@@ -152,7 +152,7 @@ fn missing(file: &Columns<'_>, source: &ParquetSource, at: &Place, value: Value)
 }
 
 impl ParquetList {
-    /// Opens a file, which errors call `name`. The columns are those of `config`; the URLs are by
+    /// Opens a file, which errors call `name`. `config` names the columns; the URLs are by
     /// default in the first column with a usual name.
     ///
     /// # Errors
@@ -185,10 +185,10 @@ impl ParquetList {
                 asked(&config.schemes, Value::Scheme)?,
             ];
             let hosts = config.hosts_in(ListFormat::Parquet);
-            let beside = hosts.is_some().then(|| query_beside(&file, &source, &urls)).flatten();
-            let beside = beside.filter(|_| others[3].is_none());
-            let left_query = beside.as_ref().map(|it| it.name.clone());
-            others[3] = others[3].take().or(beside);
+            let near = hosts.is_some().then(|| query_beside(&file, &source, &urls)).flatten();
+            let near = near.filter(|_| others[3].is_none());
+            let left_query = near.as_ref().map(|it| it.name.clone());
+            others[3] = others[3].take().or(near);
             let all = iter::once(&urls).chain(others.iter().flatten());
             let projection = Projection::new(&source, all)?;
             Ok((urls, others, projection, layout, hosts, left_query))
@@ -394,7 +394,7 @@ impl Part {
             .map_err(|problem| unreadable(&damage(&problem)))
     }
 
-    /// Returns the URLs in batches, without those of the first `skipped` rows.
+    /// Returns the URLs in batches, without the first `skipped` rows.
     ///
     /// # Errors
     ///

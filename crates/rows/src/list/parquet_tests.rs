@@ -243,9 +243,9 @@ fn the_column_is_found_named_or_numbered() {
         assert_eq!(list.column_names(), ["id", "LOC", "Address", "3"]);
     }
     let missing = "no column `link`; its columns are `id`, `LOC`, `Address`, `3`; name the one with \
-                   the URL with --url-field NAME or its number";
+                   the URL with ‹url_field› NAME or its number";
     assert_eq!(problem(&path, Some("link")), missing);
-    let wrong = "the column id holds Int64; the URL needs text or bytes; name another with --url-field \
+    let wrong = "the column id holds Int64; the URL needs text or bytes; name another with ‹url_field› \
                  NAME";
     assert_eq!(problem(&path, Some("id")), wrong);
 
@@ -256,7 +256,7 @@ fn the_column_is_found_named_or_numbered() {
     let (_folder, path) = written(vec![("urls", Arc::clone(&lists))]);
     assert_eq!(problem(&path, None), "columns with lists are not read; make a row of each item");
     let (_folder, path) = written(vec![("urls", lists), ("id", texts("1"))]);
-    let missing = "no column `link`; its columns are `id`; name the one with the URL with --url-field NAME \
+    let missing = "no column `link`; its columns are `id`; name the one with the URL with ‹url_field› NAME \
                    or its number; columns with lists are not read; make a row of each item";
     assert_eq!(problem(&path, Some("link")), missing);
 }
@@ -364,12 +364,12 @@ fn times_of_every_type() {
     let column_of =
         |place: &str| ListConfig { times: Place::named([place]), ..ListConfig::default() };
     for (layout, place, words) in [
-        (column(Int64Array::from(vec![1])), "at", "name the unit of the times with --time-unit"),
+        (column(Int64Array::from(vec![1])), "at", "name the unit of the times with ‹time_unit›"),
         (column(BooleanArray::from(vec![true])), "2", "holds Boolean; the time needs timestamps"),
         (
             column(StringArray::from(vec!["2020"])),
             "date",
-            "no column `date`; its columns are `url`, `at`; name the one with the time with --time-field \
+            "no column `date`; its columns are `url`, `at`; name the one with the time with ‹time_field› \
              NAME or its number",
         ),
     ] {
@@ -457,7 +457,7 @@ fn columns_that_hold_no_texts() {
     assert_eq!(
         problem(&path, None),
         "no column is called url, address, loc, uri; its columns are `id`; name the one with the URL \
-         with --url-field NAME or its number"
+         with ‹url_field› NAME or its number"
     );
     let text = Arc::new(Field::new("url", DataType::Utf8, true));
     let inner = column(StringArray::from(vec!["https://a.example/"]));
@@ -470,7 +470,7 @@ fn columns_that_hold_no_texts() {
         let (_folder, path) = written(vec![("url", array)]);
         let said = problem(&path, None);
         assert!(said.starts_with(&format!("the column url holds {types}")), "{said}");
-        assert!(said.ends_with("name another with --url-field NAME"), "{said}");
+        assert!(said.ends_with("name another with ‹url_field› NAME"), "{said}");
     }
 }
 
@@ -609,10 +609,10 @@ fn columns_within_structures() {
     }
     let missing = "no column `meta.uri`; its columns are `content`, `meta.id`, \
                    `meta.warc_headers.warc-target-uri`, `meta.fetched`, `meta.id`, `url_host_name`, \
-                   `url_path`; name the one with the URL with --url-field NAME or its number";
+                   `url_path`; name the one with the URL with ‹url_field› NAME or its number";
     assert_eq!(problem(&path, Some("meta.uri")), missing);
     let wrong = "the column meta.fetched holds Int64; the URL needs text or bytes; name another with \
-                 --url-field NAME";
+                 ‹url_field› NAME";
     assert_eq!(problem(&path, Some("meta.fetched")), wrong);
 }
 

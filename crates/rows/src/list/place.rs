@@ -77,12 +77,12 @@ impl Value {
     /// Returns the flag that names the place.
     pub fn flag(self) -> &'static str {
         match self {
-            Value::Url => "--url-field",
-            Value::Time => "--time-field",
-            Value::Agent => "--agent-field",
-            Value::Host => "--host-field",
-            Value::Query => "--query-field",
-            Value::Scheme => "--scheme-field",
+            Value::Url => "‹url_field›",
+            Value::Time => "‹time_field›",
+            Value::Agent => "‹agent_field›",
+            Value::Host => "‹host_field›",
+            Value::Query => "‹query_field›",
+            Value::Scheme => "‹scheme_field›",
         }
     }
 
@@ -169,7 +169,7 @@ impl Place {
                 format!("use a format with agents, such as CSV with {flag} NAME")
             }
             (None, Value::Time) => format!(
-                "give one time for all with --at TIME, or use a format with times, such as CSV with \
+                "give one time for all with ‹at› TIME, or use a format with times, such as CSV with \
                  {flag} NAME"
             ),
         };
@@ -276,7 +276,7 @@ pub(super) fn rival(names: &[impl AsRef<[u8]>], place: usize, has_paths: bool) -
     Some(String::from_utf8_lossy(name.as_ref().trim_ascii()).into_owned())
 }
 
-/// Whether a column or a field with this name has the query of a path beside it, in any case.
+/// Whether a column or a field with this name has the query of a path next to it, in any case.
 pub(super) fn could_be_query(name: &[u8]) -> bool {
     let name = name.trim_ascii().to_ascii_lowercase();
     memchr::memmem::find(&name, b"query").is_some()

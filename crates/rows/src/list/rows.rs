@@ -34,7 +34,7 @@ impl<'c> Rows<'c> {
         Rows { chunk, arena, list_number: 0, done, is_stopped: false }
     }
 
-    /// Returns the same records as those of the list with this number in a run.
+    /// Returns the same records, as records of the list with this number in a run.
     #[must_use]
     pub fn of_list(self, list_number: usize) -> Rows<'c> {
         Rows { list_number, ..self }

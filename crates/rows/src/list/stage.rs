@@ -4,7 +4,7 @@
 //! URLs ([`Sitemap`]).
 //!
 //! **Arrays of JSON** become their items ([`ItemLines`]): objects as JSON Lines, texts as plain lines, and
-//! rows as those of a CDX server. Several may follow each other, as the pages of an answer do.
+//! rows as a CDX server sends them. Several may follow each other, as the pages of an answer do.
 //!
 //! [`Targets`]: portcullis_captures::warc::Targets
 //! [`Sitemap`]: crate::sitemap::Sitemap

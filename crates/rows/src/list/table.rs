@@ -1,7 +1,7 @@
 //! Detects the columns of CSV and TSV by the first rows.
 //!
 //! The first row is a header if a flag, a known layout or a usual name names one of its cells, unless that
-//! cell is a URL, or a host beside a number. A column that
+//! cell is a URL, or a host next to a number. A column that
 //! is known by its number alone has a header if its first cell could be a name. Lines before the header that
 //! begin with `#`, or name the separator (`sep=;`), are comments of the program that wrote the table.
 
@@ -98,7 +98,7 @@ impl Look<'_> {
             if row.len() > TABLE_COLUMNS_MAX {
                 return Err(format!(
                     "more than {TABLE_COLUMNS_MAX} columns; if it is no CSV or TSV, name its format with \
-                     --input-format"
+                     ‹input_format›"
                 ));
             }
             let layout = layouts::known(&row, self.config).filter(|_| !self.config.is_headless);
@@ -148,14 +148,14 @@ impl Look<'_> {
         let query = place(queries, Value::Query)?;
         let has_paths = config.hosts_in(self.format).is_some();
         let could_be_query = |place: &usize| *place != url && could_be_query(&row[*place]);
-        let beside = (0..row.len()).find(could_be_query);
-        let beside = beside.filter(|_| is_header && has_paths && query.is_none());
-        let left_query = beside.map(|place| text_of(&row[place]));
+        let near = (0..row.len()).find(could_be_query);
+        let near = near.filter(|_| is_header && has_paths && query.is_none());
+        let left_query = near.map(|place| text_of(&row[place]));
         let others = [
             place(times, Value::Time)?,
             place(agents, Value::Agent)?,
             place(hosts, Value::Host)?,
-            query.or(beside),
+            query.or(near),
             place(schemes, Value::Scheme)?,
         ];
         if row.len() == 1 {
@@ -227,7 +227,7 @@ impl Look<'_> {
         }
         let mut problem = TableColumn::missing(&row, at, Value::Url);
         if !separators[0].has_quotes && row.iter().any(|name| name.starts_with(b"\"")) {
-            problem.push_str(", or read a table with quotes with --input-format csv");
+            problem.push_str(", or read a table with quotes with ‹input_format› csv");
         }
         problem
     }

@@ -265,7 +265,7 @@ fn columns_by_name_and_number() {
         (column("0"), "no column `0`"),
     ] {
         let error = chunks("a.csv", export, 1 << 20, &config).error;
-        assert!(error.contains(words) && error.contains("--url-field"), "{error}");
+        assert!(error.contains(words) && error.contains("‹url_field›"), "{error}");
     }
     // A semicolon may be part of a URL.
     let plain = b"https://a.example/;x=1\nhttps://a.example/;x=2\n";
@@ -354,7 +354,7 @@ fn what_cannot_be_read_as_a_list() {
         (
             "-",
             b"{\"id\": 1, \"link\": \"x\"}\n{\"other\": 2}\n",
-            &["`id`, `link`, `other`", "--url-field"],
+            &["`id`, `link`, `other`", "‹url_field›"],
         ),
         ("-", b"{\n  \"url\": \"a\"\n}\n", &["several lines", "jq"]),
         ("-", b"h\0t\0t\0p\0", &["UTF-16LE", "iconv"]),
@@ -532,18 +532,18 @@ fn formats_without_the_place_of_the_time() {
     for (name, bytes, place, words) in [
         ("-", &lines[..], Place::Record, "records of plain lines have no time of their own"),
         ("-", lines, at(&["t"]), "no column `t`; its columns are `https://a.example/`"),
-        ("-", NUTCH, at(&["t"]), "--at TIME"),
+        ("-", NUTCH, at(&["t"]), "‹at› TIME"),
         ("-", JOURNAL, Place::Record, "have no time of their own"),
         ("-", NUTCH, Place::Record, "have no time of their own"),
-        ("-", csv, Place::Record, "--time-field"),
-        ("-", json, Place::Record, "--time-field"),
-        ("-", LOG, at(&["t"]), "--time-field record"),
+        ("-", csv, Place::Record, "‹time_field›"),
+        ("-", json, Place::Record, "‹time_field›"),
+        ("-", LOG, at(&["t"]), "‹time_field› record"),
         (
             "a.csv",
             csv,
             at(&["time"]),
             "no column `time`; its columns are `url`, `date`, `date`; name the one with the time with \
-             --time-field NAME or its number",
+             ‹time_field› NAME or its number",
         ),
         ("a.csv", csv, at(&["4"]), "no column `4`"),
         (
@@ -551,7 +551,7 @@ fn formats_without_the_place_of_the_time() {
             csv,
             at(&["date"]),
             "the columns 2 and 3 are called `date` and `date`; name the one with the time by its \
-             number with --time-field",
+             number with ‹time_field›",
         ),
         // Without a header, a field is not the name of a column.
         ("a.csv", headless, at(&["2020-01-02"]), "no column `2020-01-02`"),
@@ -772,11 +772,11 @@ fn lines_that_hold_more_than_a_url() {
         ("https://a.example/ https://b.example/\n", "tr -s ' ' '\\n' < a.txt > a-urls.txt"),
         (
             "https://a.example/,NL,Utrecht\nhttps://b.example/,BE,Gent\n",
-            "--input-format csv --url-field 1",
+            "‹input_format› csv ‹url_field› 1",
         ),
         (
             "https://a.example/,text/html\nhttps://b.example/,text/html\n",
-            "--input-format csv --url-field 1",
+            "‹input_format› csv ‹url_field› 1",
         ),
         ("https://a.example/;NL\nhttps://b.example/;BE\n", "cut -d ';' -f 1"),
         ("https://a.example/,https://b.example/", "awk"),
@@ -795,12 +795,12 @@ fn lines_that_hold_more_than_a_url() {
         ("a.csv", "https://a.example/x;1\nhttps://b.example/x;2\n", "cut -d ';' -f 1 < a.csv"),
         ("a.csv", "url\nhttps://a.example/x|1\nhttps://b.example/x|2\n", "cut -d '|' -f 1"),
         ("a.csv", "https://a.example/x 200\nhttps://b.example/x 404\n", "awk '{print $1}'"),
-        ("a.tsv", "https://a.example/x,NL\nhttps://b.example/x,BE\n", "--input-format csv"),
+        ("a.tsv", "https://a.example/x,NL\nhttps://b.example/x,BE\n", "‹input_format› csv"),
     ] {
         let found = chunks(name, text.as_bytes(), 1 << 20, &plain).error;
         assert!(found.contains("more than a URL") && found.contains(advice), "{text}: {found}");
     }
-    assert!(error("https://a.example/\0https://b.example/\0").contains("-0"));
+    assert!(error("https://a.example/\0https://b.example/\0").contains("‹null_data›"));
     for text in [
         "https://a.example/a b\nhttps://a.example/2\nhttps://a.example/3\n",
         " https://a.example/ \nhttps://a.example/2\r\n",
@@ -845,14 +845,14 @@ fn tables_without_a_header() {
     assert_eq!(urls("a.csv", named, &column("request.host")), ok(&["a.example"]));
     let plain = ListConfig::default();
     for (text, advice) in [
-        (&ranks[..], "column 2 has hosts (`a.example`); try --url-field 2 --assume-scheme https"),
-        (b"a.example,NL\nb.example,BE\n", "try --url-field 1 --assume-scheme https"),
+        (&ranks[..], "column 2 has hosts (`a.example`); try ‹url_field› 2 ‹assume_scheme› https"),
+        (b"a.example,NL\nb.example,BE\n", "try ‹url_field› 1 ‹assume_scheme› https"),
         (
             b"https://a.example/,https://b.example/\n",
             "the columns 1 and 2 have URLs (`https://a.example/` and `https://b.example/`); name one by \
-             its number, such as --url-field 1",
+             its number, such as ‹url_field› 1",
         ),
-        (b"request.host,code\na.example,200\n", "name the one with the URL with --url-field"),
+        (b"request.host,code\na.example,200\n", "name the one with the URL with ‹url_field›"),
     ] {
         let error = chunks("a.csv", text, 1 << 20, &plain).error;
         assert!(error.contains(advice), "{error}");

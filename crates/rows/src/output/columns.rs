@@ -41,7 +41,7 @@ pub enum Column {
     Agent,
     /// Allow, disallow, unknown or invalid.
     Verdict,
-    /// The verdict as of now, beside that at the record's time. `--and-now` adds this column.
+    /// The verdict as of now, next to that at the record's time. `--and-now` adds this column.
     Now,
     /// The reason of the verdict.
     Reason,
@@ -56,7 +56,7 @@ pub enum Column {
     /// The preference about a use: `y`, `n`, `?` (not stated) or `-` (no access). `--usage` adds
     /// this column.
     Usage(Label),
-    /// The preference about a use as of now. `--and-now` adds it beside [`Column::Usage`].
+    /// The preference about a use as of now. `--and-now` adds it next to [`Column::Usage`].
     UsageNow(Label),
     /// The line that states the preference about a use. A long table has it and the next two.
     UsageLine(Label),
@@ -222,7 +222,7 @@ pub enum ColumnsError {
     Twice(String),
     /// Two columns would have the same name.
     #[error(
-        "two columns would have the name '{0}'; use --column-prefix, or omit one of the agents"
+        "two columns would have the name '{0}'; use ‹column_prefix›, or omit one of the agents"
     )]
     SameName(String),
 }

@@ -15,7 +15,7 @@ use csv_core::{Writer, quote};
 use super::added::Added;
 use super::columns::Field;
 use super::own::{each_value, has_fields, input_columns};
-use super::{Beside, SameMember, TextRows};
+use super::{NextTo, SameMember, TextRows};
 use crate::input::Record;
 use crate::list::List;
 use portcullis_robots::syntax::BYTE_ORDER_MARK;
@@ -30,7 +30,7 @@ pub struct Csv(Writer);
 impl TextRows for Csv {
     fn push(
         &self,
-        records: Option<Beside<'_>>,
+        records: Option<NextTo<'_>>,
         added: &Added,
         out: &mut Vec<u8>,
     ) -> Result<(), SameMember> {

@@ -2,7 +2,7 @@
 //!
 //! | list | members of a record |
 //! |---|---|
-//! | JSON Lines | those of the object, byte for byte |
+//! | JSON Lines | the members of the object, byte for byte |
 //! | CSV, TSV | its columns, as texts |
 //! | others | `url` |
 //!
@@ -26,7 +26,7 @@ use serde_json::value::RawValue;
 use super::added::{Added, Cell, push_string};
 use super::columns::{Field, FieldKind};
 use super::own::{each_value, input_columns};
-use super::{Beside, SameMember, TextRows};
+use super::{NextTo, SameMember, TextRows};
 use crate::input::Record;
 use crate::list::{List, ListFormat, Problem};
 use portcullis_captures::json_path::length_bit;
@@ -125,7 +125,7 @@ impl JsonLines {
 impl TextRows for JsonLines {
     fn push(
         &self,
-        records: Option<Beside<'_>>,
+        records: Option<NextTo<'_>>,
         added: &Added,
         out: &mut Vec<u8>,
     ) -> Result<(), SameMember> {

@@ -2,10 +2,10 @@
 //!
 //! [`columns`] defines the columns that a run adds, and [`Added`] holds their values for a block of
 //! records. [`TextRows`] writes them as text: [`tsv`], [`csv`] and [`json_lines`]. [`parquet`] writes
-//! them beside the columns of a Parquet file, or copies the rows that are kept. The caller decides the
+//! them next to the columns of a Parquet file, or copies the rows that are kept. The caller decides the
 //! records and fills [`Added`]; no code here decides a URL.
 //!
-//! Rows of other tables, such as those of a survey, have no record: their columns are
+//! Rows of other tables, such as a survey, have no record: their columns are
 //! [declared](columns::Field::declared).
 //!
 //! A new column is one variant of [`Column`](columns::Column); all formats, and the Python package,
@@ -29,14 +29,14 @@ use columns::Field;
 
 /// The records of a list that rows are about.
 #[derive(Clone, Copy, Debug)]
-pub struct Beside<'a> {
+pub struct NextTo<'a> {
     /// The list.
     pub list: &'a List,
     /// The records. Each has as many rows as any other.
     pub block: &'a [Record<'a>],
 }
 
-impl Beside<'_> {
+impl NextTo<'_> {
     /// Returns the number of rows of each record.
     fn rows_of_each(self, added: &Added) -> usize {
         added.rows() / self.block.len().max(1)
@@ -65,7 +65,7 @@ impl Beside<'_> {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{list}: a record has the member `{member}` already; name the added ones otherwise with \
-     --column-prefix"
+     ‹column_prefix›"
 )]
 pub struct SameMember {
     /// The list.
@@ -76,15 +76,15 @@ pub struct SameMember {
 
 /// A format of rows as text.
 pub trait TextRows: Sync {
-    /// Appends the rows of `added` to `out`, each beside its record if they are about `records`.
+    /// Appends the rows of `added` to `out`, each next to its record if they are about `records`.
     ///
     /// # Errors
     ///
-    /// If a name would be in a row twice. Only records of JSON Lines have names of their own; those of
+    /// If a name would be in a row twice. Only records of JSON Lines have names of their own; records of
     /// other lists are checked once.
     fn push(
         &self,
-        records: Option<Beside<'_>>,
+        records: Option<NextTo<'_>>,
         added: &Added,
         out: &mut Vec<u8>,
     ) -> Result<(), SameMember>;

@@ -1,4 +1,4 @@
-//! The columns that records have themselves, beside which others are added.
+//! The columns that records have themselves, next to which others are added.
 
 use std::borrow::Cow;
 

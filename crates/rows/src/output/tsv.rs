@@ -11,7 +11,7 @@
 
 use super::added::Added;
 use super::columns::{Field, FieldKind};
-use super::{Beside, SameMember, TextRows};
+use super::{NextTo, SameMember, TextRows};
 use crate::input::{Record, Terminator};
 use crate::list::List;
 use crate::list::parquet::on_one_line;
@@ -24,7 +24,7 @@ impl TextRows for Tsv {
     #[inline]
     fn push(
         &self,
-        records: Option<Beside<'_>>,
+        records: Option<NextTo<'_>>,
         added: &Added,
         out: &mut Vec<u8>,
     ) -> Result<(), SameMember> {
@@ -95,7 +95,7 @@ fn push_columns(added: &Added, row: usize, out: &mut Vec<u8>) {
 }
 
 /// Appends the text of a record, or its URL if the text has several lines. A line end in the URL is
-/// written as in those of Parquet.
+/// written as in Parquet.
 fn push_on_one_line(record: &Record<'_>, out: &mut Vec<u8>) {
     let text = record.text();
     let Some(end) = memchr::memchr(b'\n', text) else {

@@ -19,9 +19,9 @@
 //! one scratch per thread. A record that is longer than a chunk counts as several, and so do rows of a
 //! Parquet file whose pages are longer: the sum of their pages has the same bound, or is one chunk.
 //!
-//! Errors are in [`RunError`], or those of `work` and `sink`. An input or a `work` that fails ends the
+//! Errors are in [`RunError`], or come from `work` and `sink`. An input or a `work` that fails ends the
 //! run after everything before the failure has been written. A sink that fails ends the run at once,
-//! even while a stream's thread waits for a pipe; that thread is left behind and ends with its next
+//! even while a stream's thread waits for a pipe; that thread keeps running and ends with its next
 //! read. A panic of `work`, `sink` or a reader becomes a panic of [`run`].
 //!
 //! ```

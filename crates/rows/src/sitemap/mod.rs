@@ -185,7 +185,7 @@ fn sitemaps_of(index: &mut Document) -> Result<VecDeque<PathBuf>, InputError> {
     match missing {
         0 => Ok(paths),
         missing => Err(fail(format!(
-            "an index of sitemaps, of which {missing} {} not beside it: {}{more}; fetch them into its \
+            "an index of sitemaps, of which {missing} {} not next to it: {}{more}; fetch them into its \
              folder, or name the sitemaps to read instead of the index",
             if missing == 1 { "is" } else { "are" },
             named.join(", ")

@@ -321,10 +321,10 @@ fn indexes() {
     assert_eq!(read(&[]), (String::new(), None));
     let urls = ["https://s.example/b.xml", "https://t.example/x/a.xml"];
     assert_eq!(read(&urls), ("b\nc\na\n".to_owned(), None));
-    let beside = |name: &str| files_of_index(Source::open(&folder.path().join(name)).unwrap());
-    assert_eq!(beside("index.xml"), ["b.xml", "a.xml"].map(|name| folder.path().join(name)));
+    let near = |name: &str| files_of_index(Source::open(&folder.path().join(name)).unwrap());
+    assert_eq!(near("index.xml"), ["b.xml", "a.xml"].map(|name| folder.path().join(name)));
     write("lines.txt", "https://s.example/a.xml");
-    assert!(beside("a.xml").is_empty() && beside("lines.txt").is_empty());
+    assert!(near("a.xml").is_empty() && near("lines.txt").is_empty());
     assert_eq!(read(&[urls[1], urls[1]]), ("a\n".to_owned(), None));
     // The path has the name, and not the query.
     for url in ["https://s.example/a.xml?x=/b.xml", "https://s.example/x/a.xml#/b.xml"] {
@@ -336,20 +336,20 @@ fn indexes() {
         (
             vec![urls[1], "https://s.example/z.xml"],
             "",
-            "1 is not beside it: https://s.example/z.xml;",
+            "1 is not next to it: https://s.example/z.xml;",
         ),
-        (vec!["https://s.example/"], "", "not beside it"),
-        (vec!["https://s.example/.."], "", "not beside it"),
-        (vec!["https://s.example/..%2fa.xml"], "", "not beside it"),
-        (vec!["https://s.example/x\\a.xml"], "", "not beside it"),
-        (vec!["https://s.example?x=/a.xml"], "", "not beside it"),
+        (vec!["https://s.example/"], "", "not next to it"),
+        (vec!["https://s.example/.."], "", "not next to it"),
+        (vec!["https://s.example/..%2fa.xml"], "", "not next to it"),
+        (vec!["https://s.example/x\\a.xml"], "", "not next to it"),
+        (vec!["https://s.example?x=/a.xml"], "", "not next to it"),
         (
             vec!["https://s.example/a.xml?page=1", "https://s.example/a.xml?page=2"],
             "",
             "same file name",
         ),
-        (vec!["a.xml"], "", "not beside it"),
-        (vec![""], "", "not beside it"),
+        (vec!["a.xml"], "", "not next to it"),
+        (vec![""], "", "not next to it"),
         (vec![urls[1], "https://s.example/inner.xml"], "a\n", "inner.xml: an index of sitemaps in"),
         (vec!["https://s.example/index.xml"], "", "in another one"),
         (vec![urls[1], "https://s.example/cut.xml"], "a\n", "cut.xml: invalid sitemap"),

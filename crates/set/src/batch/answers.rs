@@ -18,7 +18,7 @@ use crate::stored::{PolicyNumber, StoredCapture};
 /// are no longer used.
 ///
 /// Decisions and preferences are known. Everything else is looked up when it is asked for, such as the
-/// rule behind a decision.
+/// deciding rule.
 ///
 /// An *answer* is one for a record and an agent: `record * answers.per_record() + agent`, or the
 /// record's number if each has an agent of its own. A method panics if there is no such answer or
@@ -99,7 +99,7 @@ impl Session {
     ///
     /// If there are times and the set has no history
     /// ([`PolicySet::has_history`](crate::PolicySet::has_history)), or the numbers of times and
-    /// records differ, or those of agents and records.
+    /// records differ, or the numbers of agents and records.
     #[inline]
     pub fn decide<'r, R: AsRef<[u8]> + 'r>(
         &mut self,
@@ -271,7 +271,7 @@ impl Answers<'_> {
         if let (Some(capture), Some(chain)) = (&capture, agents.chain_of(record))
             && classifier.set.policy(PolicyNumber(policy))?.state()? != PolicyState::Rules
         {
-            // The set does not say which robots a file without rules names.
+            // The set does not say which crawlers a file without rules names.
             let named = delays.first_named(classifier, policy, capture, &chain.asked)?;
             agent = named.unwrap_or(agent);
         }

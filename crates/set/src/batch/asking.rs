@@ -5,7 +5,7 @@
 //! ([`Beginning`]): one decision holds for every path, an earlier column has the same answers, or several rule
 //! sets are asked, and the best of their patterns decides. Threads find starts once and share them.
 //!
-//! The rule sets of entries with several are asked beside the block, as a block of their own.
+//! The rule sets of entries with several are asked next to the block, as a block of their own.
 //!
 //! No answer is left from a block before: an entry whose start is not known, and a question that was not
 //! answered, are unknown and never allowed.
@@ -101,7 +101,7 @@ pub(super) enum Beginning {
     Fixed(Option<AccessOutcome>),
     /// A rule set.
     RuleSet(Start),
-    /// The answers are those of an earlier column.
+    /// The answers equal an earlier column.
     Shared(usize),
     /// Several rule sets, in the order of the entry.
     Several(Box<[Part]>),
@@ -120,7 +120,7 @@ const MARKERS: u32 = 2;
 /// The start of an entry that is not known yet. Its answer is unknown.
 const UNRESOLVED: u32 = u32::MAX;
 
-/// The answers of an entry are those of the column with the number above this.
+/// The answers of an entry equal the column with the number above this.
 const SHARED: u32 = 1 << 30;
 
 /// The rule groups of an entry are those at the place with the number above this.
@@ -255,8 +255,8 @@ impl Starts {
         }
     }
 
-    /// Like [`Starts::collect`], for so many questions. With one column, the numbers of policies are those of
-    /// entries.
+    /// Like [`Starts::collect`], for so many questions. With one column, an entry has the number of its
+    /// policy.
     #[inline(never)] // Its loop needs all registers.
     fn collect_by(
         &self,
@@ -276,7 +276,7 @@ impl Starts {
         };
         all.resize(questions * columns, fixed(UNKNOWN));
         if columns == 1 {
-            // Neighbours in a grouped list share a policy, and those of others nearly never do.
+            // Neighbours in a grouped list share a policy, and neighbours in other lists rarely do.
             let (mut last, mut start) = (NO_POLICY, fixed(UNKNOWN));
             for (own, number) in all.iter_mut().zip(numbers) {
                 if number != last {
@@ -442,10 +442,10 @@ fn copy_shared(starts: &[Start], outcomes: &mut [Outcome]) {
     }
 }
 
-/// Starts that are looked through at once for those of several rule groups, which few have.
+/// Starts that are searched at once for entries of several rule groups, which few have.
 const STARTS_AT_ONCE: usize = 16;
 
-/// Rule sets of entries with several that are asked at once: 4,096, or those of one entry.
+/// Rule sets that are asked at once for entries with several: 4,096, or all of one entry.
 ///
 /// Source: our choice; 24 bytes each. A file can name an agent in ten thousand groups.
 const PARTS_AT_ONCE: usize = 4 * 1024;
@@ -519,7 +519,7 @@ impl<'b> AskedParts<'b> {
     }
 }
 
-/// Returns the outcome of an entry from those of its rule groups, and the rule group that decides, if one has
+/// Returns the outcome of an entry from its rule groups, and the rule group that decides, if one has
 /// a pattern that matches. Keys are read if several have.
 fn best(
     parts: &[Part],

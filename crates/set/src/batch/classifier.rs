@@ -39,7 +39,7 @@ use crate::{Damage, PolicySet};
 pub struct Classifier {
     pub(super) set: Arc<PolicySet>,
     pub(super) agents: Vec<Crawler>,
-    /// By agent: the names of robots in the set that it matches.
+    /// By agent: the names of crawlers in the set that it matches.
     pub(super) tokens: Vec<AgentTokens>,
     /// The agents that read answers in another way than the dialect.
     pub(super) readers: Box<[usize]>,
@@ -124,7 +124,7 @@ pub struct Explained {
 }
 
 impl Classifier {
-    /// Creates a classifier of a set for `agents`. Looks the agents up among the names of robots in
+    /// Creates a classifier of a set for `agents`. Looks the agents up among the names of crawlers in
     /// the set.
     ///
     /// # Errors
@@ -182,7 +182,7 @@ impl Classifier {
         self
     }
 
-    /// Decides each record for an agent of its own, among those of this classifier. See
+    /// Decides each record for its own agent, one of this classifier. See
     /// [`Records::agents`](super::Records::agents). Adds an agent called `*`, which no file names.
     ///
     /// # Errors
@@ -240,7 +240,7 @@ impl Classifier {
     /// Also finds usage preferences for these labels, in their order; none for access alone. See
     /// [`Answers::preferences`](super::Answers::preferences).
     ///
-    /// The automata of access and those of usage have half of the thread's budget each then.
+    /// The automata of access and of usage have half of the thread's budget each then.
     ///
     /// # Panics
     ///

@@ -49,7 +49,7 @@ pub(super) struct NamedChain {
     tokens: AgentTokens,
     /// The agents that are asked about, in the order of the header.
     pub asked: Vec<u32>,
-    /// For each name of a robot that the tokens match, ascending: the agent that it names, or
+    /// For each name of a crawler that the tokens match, ascending: the agent that it names, or
     /// [`NONE`] if that is not asked about.
     agents: Vec<(u32, u32)>,
     /// The agent where the file names no token.

@@ -1,4 +1,4 @@
-//! Decisions with the place and the text behind them: the rule, its line, and the values of the
+//! Decisions with their place and text: the rule, its line, and the values of the
 //! rule and of the user-agent line.
 //!
 //! Deciding a block does not read them. An answer has the pattern that it comes from, and the rest is
@@ -15,7 +15,7 @@ use crate::Damage;
 use crate::layout::{NONE, partition_point};
 use crate::stored::{AppliedGroups, PolicyNumber};
 
-/// A decision with its rule, and the text behind it.
+/// A decision with its rule, and its text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FullDecision<'a> {

@@ -1,4 +1,4 @@
-//! The age of the captures behind decisions.
+//! The age of the captures that decide.
 //!
 //! RFC 9309, section 2.4, says that a crawler should not use a copy of robots.txt for more than 24
 //! hours. A list may be classified long after its policies were captured, so ages are computed for
@@ -42,7 +42,7 @@ impl Age {
     }
 }
 
-/// Records whose policy is known, by the age of the capture behind it.
+/// Records whose policy is known, by the age of the capture that decides.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AgeCounts {
     /// The capture has not expired.

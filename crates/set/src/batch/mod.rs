@@ -4,7 +4,7 @@
 //!   is shared by threads.
 //! - [`Session`] is a classifier and the memory of one thread. It decides [`Records`] of a list.
 //! - [`Answers`] are what it says of one block: one decision per record and agent, or one by the agent
-//!   of each record, and what is behind them. Tables, JSON and the Python package read from them.
+//!   of each record, and what they come from. Tables, JSON and the Python package read from them.
 //!
 //! Use the runner of `portcullis-rows` for a whole input on several threads.
 //!

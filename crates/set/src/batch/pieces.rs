@@ -3,7 +3,7 @@
 //! Most pieces are ranges of the URL itself; the others are appended to a buffer that is reused. A
 //! piece is two numbers, so nothing that is kept borrows, and nothing is allocated per URL.
 //!
-//! Lists are often grouped by host. A URL whose scheme and host equal those of the previous URL,
+//! Lists are often grouped by host. A URL with the same scheme and host as the previous URL,
 //! byte for byte, is neither split nor looked up again; see [`UrlHead`].
 
 use std::ops::Range;

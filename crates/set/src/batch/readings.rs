@@ -2,9 +2,9 @@
 //!
 //! Stage 2 finds the policy of an origin, which all agents share. Where a crawler reads something in its
 //! place ([`Read`]), its answers are replaced after the block is decided: by one answer for every path, or
-//! by those of the last file. The block of these is one of its own, so nothing changes for other agents.
+//! by the rules of the last file. The block of these is one of its own, so nothing changes for other agents.
 //!
-//! † What a page's site states about its use is read from the policy of the origin in any case.
+//! † The preferences about a page are read from the policy of the origin in any case.
 //!
 //! Cost: nothing without such a crawler; with one, a look at the capture of each host of a block, and with
 //! times of each record.

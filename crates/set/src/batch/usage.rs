@@ -8,7 +8,7 @@
 //! Cost: nothing if no label is asked about; one reading of the user-agent lines and usage records for
 //! each policy with usage and thread, and again if what was kept has become more than the budget, but
 //! once a block at most. Memory: the statements, and automata of their own, which share the thread's
-//! budget with those of access.
+//! budget with the automata of access.
 
 use foldhash::fast::RandomState;
 use hashbrown::HashMap;

@@ -133,7 +133,7 @@ pub struct SetCounts {
     pub captures: u64,
     /// The number of distinct strings.
     pub strings: u64,
-    /// The number of distinct names of robots.
+    /// The number of distinct names of crawlers.
     pub tokens: u64,
     /// The dates of the earliest and the latest capture, in seconds since 1970; both 0 if none is dated.
     pub dates: [u64; 2],
@@ -326,7 +326,7 @@ impl Reader<'_> {
                 (0, _) | (REQUIRED, Some(_)) => {}
                 (REQUIRED, None) => {
                     let problem = format!(
-                        "has {kind}, which this portcullis has to know to read it: update portcullis"
+                        "has {kind}, which this portcullis does not know: update portcullis"
                     );
                     return Err(SetError::unusable(self.name, problem));
                 }

@@ -123,7 +123,7 @@ kinds! {
     7 POLICIES "policies": "Policies.",
     8 RULE_SET_INDEX "rule set index": "Where each rule set begins.",
     9 ORDERS "orders": "The records of the rules that patterns come from.",
-    10 TOKENS "tokens": "The names of robots.",
+    10 TOKENS "tokens": "The names of crawlers.",
     11 DOCUMENTS "documents": "The user-agent lines and rules of policies.",
     12 OTHERS "others": "The other records of files, as lists.",
     13 OUTAGES "outages": "Outages, by capture.",

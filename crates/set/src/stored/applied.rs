@@ -85,7 +85,7 @@ impl<'s> StoredPolicy<'s> {
 }
 
 impl<'s> AppliedGroups<'s> {
-    /// Returns whether the groups name the agent. Otherwise they are the groups for all robots.
+    /// Returns whether the groups name the agent. Otherwise they are the groups for all crawlers.
     pub fn is_named(&self) -> bool {
         self.token != NONE
     }

@@ -35,7 +35,7 @@ pub struct CaptureFacts {
 }
 
 impl CaptureFacts {
-    /// Returns the dates of the oldest and the newest response behind the policy, if it has a date.
+    /// Returns the dates of the oldest and the newest response of the policy, if it has a date.
     pub fn dates(&self) -> Option<DateSpan> {
         let first = self.captured_at?;
         let last = match self.span_seconds {

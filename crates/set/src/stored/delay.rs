@@ -1,7 +1,7 @@
 //! Crawl delays: what the Crawl-delay lines of a stored file say to agents.
 //!
 //! The lines are among the other records of a capture, because files with the same rules may have
-//! different delays. Which lines hold for an agent follows from their line numbers and those of the
+//! different delays. The lines for an agent follow from their line numbers and the line numbers of the
 //! user-agent lines ([`RecordGroups`]), so a set stores nothing more for them.
 //!
 //! Cost: looking at the kind of each other record; for a file with a delay, reading its user-agent

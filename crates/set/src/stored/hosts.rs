@@ -254,7 +254,7 @@ fn candidates(line: &SlotLine, tag: u32) -> impl Iterator<Item = Candidate> {
 /// the next one starts, so that the loads overlap.
 pub(crate) struct HostTable<'s> {
     set: &'s PolicySet,
-    /// The lines of the table and those of hosts, compared or not.
+    /// The lines of the table and of hosts, compared or not.
     lines: &'s [SlotLine],
     hosts: &'s [HostLine],
     /// Whether all lines have been compared, and all hosts.

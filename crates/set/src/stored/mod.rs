@@ -95,7 +95,7 @@ macro_rules! sections {
     };
 }
 
-// Those of every set, then those of some.
+// Sections of every set, then sections of some.
 sections! {
     {
         provenance PROVENANCE,

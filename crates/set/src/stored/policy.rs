@@ -108,7 +108,7 @@ impl PolicySet {
         self.prefetch(self.sections.policy_heads, u64::from(number.0) * HEAD_WORDS);
     }
 
-    /// Prefetches what decides for an agent beside the head: the rule set, or the rest of the policy.
+    /// Prefetches what decides for an agent next to the head: the rule set, or the rest of the policy.
     #[inline]
     pub(crate) fn prefetch_rules(&self, number: PolicyNumber, agents: &[AgentTokens]) {
         let heads = self.file.uncompared_items::<PolicyHead>(self.sections.policy_heads);
@@ -216,7 +216,7 @@ impl<'s> StoredPolicy<'s> {
         }
     }
 
-    /// Returns the numbers of the names of the robots that it names, ascending, and for each robot its
+    /// Returns the numbers of the names of the crawlers that it names, ascending, and for each crawler its
     /// entry and the line or record that names it first.
     #[inline]
     fn named_robots(&self) -> Result<(&'s [U32], Pairs<'s>), Damage> {
@@ -224,7 +224,7 @@ impl<'s> StoredPolicy<'s> {
         let robots = self.words[policy::HEAD_WORDS..].split_at_checked(count);
         let pairs = robots.and_then(|(_, pairs)| Pairs::first_of(pairs, count, are_wide));
         let robots = robots.map(|(names, _)| names).zip(pairs);
-        robots.ok_or_else(|| self.malformed("a policy names more robots than it has room for"))
+        robots.ok_or_else(|| self.malformed("a policy names more crawlers than it has room for"))
     }
 
     pub(super) fn rule_group_at(&self, number: u32) -> usize {
@@ -233,7 +233,7 @@ impl<'s> StoredPolicy<'s> {
         rule_groups + number as usize * policy::RULE_GROUP_WORDS
     }
 
-    /// Returns the numbers of the named robots, each with its entry.
+    /// Returns the numbers of the named crawlers, each with its entry.
     pub fn robots(&self) -> Result<Vec<(u32, PolicyEntry)>, Damage> {
         let (names, robots) = self.named_robots()?;
         let robots = names.iter().zip(robots.iter());
@@ -298,7 +298,7 @@ impl<'s> StoredPolicy<'s> {
         let named = agent.first_named(names, |index| robots.get(index));
         let named = named.map(|(entry, record, token)| (PolicyEntry(entry), record, token));
         // The last word is the record of a rule. If it is zero, the file was truncated and has lost it,
-        // and the names of robots with it.
+        // and the names of crawlers with it.
         if named.is_none() && self.words.last().is_none_or(|word| word.get() == 0) {
             return Err(self.malformed("a policy has no end"));
         }

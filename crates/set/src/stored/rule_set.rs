@@ -52,7 +52,7 @@ impl PolicySet {
         RuleSet::view(rules).ok_or_else(odd)
     }
 
-    /// Returns the lines of all rule sets. Only use those of a rule set that
+    /// Returns the lines of all rule sets. Only use the lines of a rule set that
     /// [`PolicySet::rule_set`] has checked.
     #[inline]
     pub(crate) fn all_lines(&self) -> &[Line] {

@@ -2,7 +2,7 @@
 //!
 //! Compiling settles each origin as of its newest captures, and a set with history answers as of any time.
 //! Both come here, with the captures that count of a resource at that time ([`View`]), and a function that
-//! follows a redirect to those of its target.
+//! follows a redirect to the captures of its target.
 //!
 //! The result applies to the origin of the first request (RFC 9309, section 2.3.1.2). Redirects within a
 //! capture and between captures both count, and the dialect limits their number, so a loop ends.

@@ -35,7 +35,7 @@ const NOT_IN_ORDER: &str = "captures are not in order";
 pub struct StoredTimeline<'s> {
     set: &'s PolicySet,
     capture: u32,
-    /// The captures of the origin, and those of the other scheme of its host, which count before them.
+    /// The captures of the origin, and of the other scheme of its host, which are used before them.
     own: &'s [HistoryRow],
     other: &'s [HistoryRow],
 }

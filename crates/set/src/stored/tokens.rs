@@ -1,4 +1,4 @@
-//! The names of robots in a set, and which of them an agent matches.
+//! The names of crawlers in a set, and which of them an agent matches.
 
 use zerocopy::FromBytes;
 use zerocopy::little_endian::U32;
@@ -96,7 +96,7 @@ impl PolicySet {
         Ok(Names { ends, in_order, bytes })
     }
 
-    /// Returns the names of robots, by number.
+    /// Returns the names of crawlers, by number.
     pub fn robot_names(&self) -> Result<Vec<&[u8]>, Damage> {
         let names = self.names()?;
         let name = |number| names.get(number).ok_or_else(|| self.missing_name(number));
@@ -106,7 +106,7 @@ impl PolicySet {
     #[cold]
     pub(super) fn missing_name(&self, number: u32) -> Damage {
         let word = number.saturating_add(1);
-        self.malformed(self.sections.tokens, word, "the name of a robot is missing")
+        self.malformed(self.sections.tokens, word, "the name of a crawler is missing")
     }
 
     /// Returns whether some group names an agent.

@@ -50,7 +50,7 @@ pub fn url_fields(has_labels: bool) -> Vec<Field> {
     with_deciding(texts(&[&["url", "agent"][..], label, &["old", "new"]].concat()))
 }
 
-/// Returns the columns of two files: a row for each robot, or for each way in which its verdicts
+/// Returns the columns of two files: a row for each crawler, or for each way in which its verdicts
 /// change, with a shortest path.
 pub fn file_fields() -> Vec<Field> {
     with_deciding(texts(&["agent", "answer", "path", "old", "new"]))
@@ -136,12 +136,14 @@ impl Answer {
     }
 }
 
-/// Appends the rows of a robot, `*` for those that no file names, whose rules in an old and a new file
-/// were compared: one if nothing changes, or one for each way in which a verdict changes or may change.
+/// Appends the rows of crawlers with equal rules, `*` for those that no file names, whose rules in an old and a new file
+/// were compared: one if nothing changes; one for each way in which a verdict changes or may change; and for other
+/// rules that change a verdict, up to `paths_max` rows in all.
 pub fn push_file(
     agent: &str,
     files: [&RobotsTxt<'_>; 2],
     comparison: &RobotComparison,
+    paths_max: usize,
     added: &mut Added,
 ) {
     let mut push = |answer: Answer, path: Option<&[u8]>, sides: &[Side<'_>; 2]| {
@@ -152,6 +154,12 @@ pub fn push_file(
     if Answer::of(&comparison.differences) == Answer::Equal {
         return push(Answer::Equal, None, &Default::default());
     }
+    let decided = |decisions: &[Decision; 2]| {
+        [0, 1].map(|side| {
+            let rule = decisions[side].rule;
+            Side::of(&decisions[side], rule.map(|rule| files[side].rules()[rule.index()].value))
+        })
+    };
     let turns = [[Verdict::Allow, Verdict::Disallow], [Verdict::Disallow, Verdict::Allow]];
     let found = comparison.differences.iter().zip(&comparison.deciding);
     for (turn, (found, deciding)) in turns.into_iter().zip(found) {
@@ -160,15 +168,15 @@ pub fn push_file(
             Ok(None) => {}
             Err(_) => push(Answer::Unknown, None, &[0, 1].map(undecided)),
             Ok(Some(example)) => {
-                let decided = |side: usize| {
-                    let decision = deciding.as_ref()?[side];
-                    let rule = decision.rule.map(|rule| files[side].rules()[rule.index()].value);
-                    Some(Side::of(&decision, rule))
-                };
-                let sides = [0, 1].map(|side| decided(side).unwrap_or_else(|| undecided(side)));
+                let sides = deciding.as_ref().map(decided);
+                let sides = sides.unwrap_or_else(|| [0, 1].map(undecided));
                 push(Answer::Different, Some(&cut_to_show(example)), &sides);
             }
         }
+    }
+    let shown = comparison.differences.iter().filter(|it| **it != Ok(None)).count();
+    for (path, decisions) in comparison.more.iter().take(paths_max.saturating_sub(shown)) {
+        push(Answer::Different, Some(&cut_to_show(path)), &decided(decisions));
     }
 }
 
@@ -192,7 +200,7 @@ mod tests {
         let comparison = FileComparison::new(sides.each_ref(), &mut budget).robot(None);
         let (mut added, mut out) =
             (Added::of(file_fields().iter().map(|field| field.kind)), Vec::new());
-        push_file("*", files, &comparison, &mut added);
+        push_file("*", files, &comparison, 10, &mut added);
         Tsv(Terminator::LineFeed).push(None, &added, &mut out).unwrap();
         String::from_utf8(out).expect("it is text")
     }

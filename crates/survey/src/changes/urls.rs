@@ -2,8 +2,8 @@
 //! for each agent and change.
 //!
 //! If labels are compared, a row is about access if it has no label. For a label, `y`, `n`, `?` (not
-//! stated) or `-` (no access) replace the verdicts, and the line and value of the statement those of the
-//! rule; a side without access has the rule about access.
+//! stated) or `-` (no access) replace the verdicts, and the line and value of the statement the line and text
+//! of the rule; a side without access has the rule about access.
 //!
 //! A record that keeps its verdict for a different reason or by a different rule is not reported.
 //! Neither is a preference that is stated in a different place.
@@ -18,7 +18,7 @@ use portcullis_rows::limits::CHUNK_OUTPUT_BYTES_MAX;
 use portcullis_rows::output::Added;
 use portcullis_rows::output::added::Cell;
 use portcullis_set::batch::{FullDecision, Session, StatedPlace};
-use portcullis_text::figures::counted;
+use portcullis_text::figures::{counted, grouped, size};
 use portcullis_text::visible::{cut_to_show, visible};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
@@ -69,7 +69,8 @@ impl Turns {
 
 impl Display for Turns {
     fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
-        write!(out, "unchanged {}, changed {}", self.unchanged(), self.changed())?;
+        let [unchanged, changed] = [self.unchanged(), self.changed()].map(grouped);
+        write!(out, "unchanged {unchanged}, changed {changed}")?;
         let turns = self.occurring();
         if turns.is_empty() { Ok(()) } else { write!(out, " ({turns})") }
     }
@@ -154,7 +155,7 @@ impl UrlCounts {
     ///
     /// If `out` fails.
     pub fn write_text(&self, out: &mut impl Write) -> io::Result<()> {
-        writeln!(out, "{}, {}", counted(self.records, "record"), counted(self.bytes, "byte"))?;
+        writeln!(out, "{}, {}", counted(self.records, "record"), size(self.bytes))?;
         for AgentChanges { agent, verdicts, usage } in &self.per_agent {
             writeln!(out, "{}: {verdicts}", visible(agent))?;
             for (label, turns) in &usage.0 {
@@ -217,7 +218,7 @@ pub fn compare_chunk(
             let (record, agent) = (answer / agents.len(), answer % agents.len());
             let (before, after) =
                 (old.decisions()[answer].verdict(), new.decisions()[answer].verdict());
-            // The cells before those of the sides. Access has no label.
+            // The cells before the sides. Access has no label.
             let first = |label: Option<&'static str>| {
                 let (url, agent) = (block[record].url(), &agents[agent]);
                 let own = [Some(Cell::text(url)), Some(Cell::text(agent))].into_iter();

@@ -79,7 +79,7 @@ impl Side {
     ///
     /// # Errors
     ///
-    /// If the set's names of robots are damaged, or it was compiled for other agents.
+    /// If the set's names of crawlers are damaged, or it was compiled for other agents.
     pub fn new(
         set: &Arc<PolicySet>,
         agents: Vec<Crawler>,

@@ -2,6 +2,8 @@
 //! which rules, who is favoured, what to fix, and what pages may be used for. On paper, it has the first
 //! rows of each table. What does not occur has no section.
 
+use std::iter::once;
+
 use maud::html;
 use portcullis_dialect::decision::Verdict;
 use portcullis_dialect::usage::{Label, Stance};
@@ -10,7 +12,7 @@ use portcullis_report::page::{
     Bar, Part, SHOWN_ON_SHEET, Section, alike, bars, code, count, folded, prose, short_code, table,
 };
 use portcullis_report::{AgentRecords, RecordFigures};
-use portcullis_text::figures::{grouped, many, share};
+use portcullis_text::figures::{counted, grouped, share};
 use portcullis_text::visible::cut_characters;
 
 use super::{View, agent_name, occurring, row};
@@ -37,9 +39,9 @@ const RELATIONS: [Part<'_>; 5] = [
     ("unknown", "not known"),
 ];
 
-/// Returns the words after one of `hosts` hosts. Empty if there are no others.
-fn others(hosts: u64) -> String {
-    if hosts < 2 { String::new() } else { format!(" and {}", many(hosts - 1, "other")) }
+/// Returns the words after one of `hosts` hosts or crawlers. Empty if there are no others.
+pub(super) fn others(hosts: u64) -> String {
+    if hosts < 2 { String::new() } else { format!(" and {}", counted(hosts - 1, "other")) }
 }
 
 /// Returns `Disallow` or `Allow`.
@@ -48,7 +50,7 @@ fn field(verdict: &str) -> &'static str {
 }
 
 impl View<'_> {
-    /// Returns the sections of the sheet. `problems` are those of the file, if there is one for all
+    /// Returns the sections of the sheet. `problems` are the findings in the file, if there is one for all
     /// URLs.
     pub(super) fn sheet(self, problems: &[Diagnostic]) -> Vec<Section> {
         let is_site = self.policies().kind == "file";
@@ -76,6 +78,7 @@ impl View<'_> {
             return Section { id, title, finding, ..Section::default() };
         }
         let invalid = self.report.account.records.of_first(Verdict::Invalid);
+        let unknown = self.report.account.records.of_first(Verdict::Unknown);
         let figures = |row: &AgentRecords| Verdict::ALL.map(|it| row.verdict(it));
         let mut rows = alike(per_agent.iter().map(figures));
         rows.sort_by_key(|([allow, ..], _)| *allow);
@@ -83,20 +86,35 @@ impl View<'_> {
             let figure = format!("may fetch {}", share(values[0], *whole));
             Bar::new(self.few_agents(crawlers), figure, *values)
         };
-        let cells = |([allow, disallow, ..], crawlers): &([u64; 4], Vec<usize>)| {
-            let share = |urls| html! { (share(urls, *whole)) };
-            let crawlers = self.agents(crawlers);
-            vec![crawlers, count(*allow), share(*allow), count(*disallow), share(*disallow)]
+        // The columns add up to the records.
+        let is_shown = [true, true, rows.iter().any(|(values, _)| values[2] > 0), invalid > 0];
+        let shown = |place: &usize| is_shown[*place];
+        let cells = |(values, crawlers): &([u64; 4], Vec<usize>)| {
+            let counts = (0..4).filter(shown).flat_map(|place| {
+                let share = (place < 2).then(|| html! { (share(values[place], *whole)) });
+                once(count(values[place])).chain(share)
+            });
+            once(self.agents(crawlers)).chain(counts).collect()
         };
-        let columns = ["crawlers", "#may fetch", "#share", "#must not fetch", "#share"];
+        let names: [&[&str]; 4] = [
+            &["#may fetch", "#share"],
+            &["#must not fetch", "#share"],
+            &["#not known"],
+            &["#not a URL"],
+        ];
+        let names = (0..4).filter(shown).flat_map(|place| names[place].iter().copied());
+        let columns: Vec<&str> = once("crawlers").chain(names).collect();
         Section {
             id,
             title,
             finding: html! {
                 (self.best_and_worst())
-                @if unknown_hosts.records > 0 {
-                    " For " (many(unknown_hosts.records, "URL")) " no robots.txt is known; this does \
-                    not mean that they are allowed."
+                @if unknown > 0 {
+                    " For " (counted(unknown, "URL")) " the answer is not known"
+                    @if unknown_hosts.records > 0 {
+                        ": " (grouped(unknown_hosts.records)) " are on hosts without a known robots.txt"
+                    }
+                    ". Unknown does not mean allowed."
                 }
                 @if invalid > 0 {
                     " Records of the list that are not URLs: " (grouped(invalid)) "."
@@ -110,13 +128,14 @@ impl View<'_> {
         }
     }
 
-    /// Returns the sentence about the crawlers that may fetch most and least.
+    /// Returns the sentence about the crawlers that may fetch most and least. Of several, the first is named.
     fn best_and_worst(self) -> maud::Markup {
         let RecordFigures { per_agent: verdicts, records, .. } = &self.report.account.records;
         let share = |row: &AgentRecords| share(row.verdict(Verdict::Allow), *records);
         let allow = |row: &&AgentRecords| row.verdict(Verdict::Allow);
         let may_fetch = |row: &AgentRecords| {
-            html! { strong { (agent_name(&row.agent)) } " may fetch " (share(row)) }
+            let alike = verdicts.iter().filter(|it| allow(it) == allow(&row)).count() as u64;
+            html! { strong { (agent_name(&row.agent)) } (others(alike)) " may fetch " (share(row)) }
         };
         // Of equal agents, the first counts.
         let most = verdicts.iter().rev().max_by_key(allow);
@@ -145,7 +164,8 @@ impl View<'_> {
             let (host, others) = (it.host.to_string(), others(it.hosts));
             let host = cut_characters(&host, HOST_CHARACTERS);
             let (field, is_allow) = (field(it.verdict), it.verdict == "allow");
-            let label = format!("{host}{others} · {field}: {} (line {})", it.rule, it.line);
+            let rule = format!("{field}: {} (line {})", it.rule, it.line);
+            let label = if is_site { rule } else { format!("{host}{others} · {rule}") };
             let values = if is_allow { [it.records, 0] } else { [0, it.records] };
             Bar::new(label, grouped(it.records), values)
         };
@@ -163,7 +183,7 @@ impl View<'_> {
             cells.push(folded(samples, 1));
             cells
         };
-        let mut columns = vec!["rule", "#line", "#URLs", "site", "crawlers", "for example"];
+        let mut columns = vec!["rule", "#line", "#URLs", "host", "crawlers", "for example"];
         if is_site {
             columns.remove(3);
         }
@@ -172,8 +192,8 @@ impl View<'_> {
             id: "rules",
             title: "Rules that decide most",
             finding: html! {
-                (grouped(*total)) " of " (many(figures.asked, "rule"))
-                " that apply to these crawlers in the files of the URLs’ sites decided a URL."
+                (grouped(*total)) " of " (counted(figures.asked, "rule"))
+                " for these crawlers on the hosts of the URLs decided a URL."
             },
             body: html! {
                 (bars("URLs decided, by rule", "rules-table", &RULES, false, rows.iter().map(bar)))
@@ -183,11 +203,11 @@ impl View<'_> {
         }
     }
 
-    /// Returns what crawlers may fetch beside another; `None` if they are not compared. Crawlers with
+    /// Returns what crawlers may fetch compared with another; `None` if they are not compared. Crawlers with
     /// equal numbers share a bar.
     fn relations(self, is_site: bool) -> Option<Section> {
         let reach = &self.report.survey.reach;
-        let beside = &reach.iter().find_map(|row| row.relations.as_ref())?.beside;
+        let baseline = &reach.iter().find_map(|row| row.relations.as_ref())?.baseline;
         let hosts = |row: &AgentFigures| row.relations.as_ref().map_or([0; 5], |it| it.hosts);
         let mut rows = alike(reach.iter().map(hosts));
         rows.sort_by_key(|([same, ..], _)| *same);
@@ -198,13 +218,13 @@ impl View<'_> {
         };
         let cells = |(hosts, crawlers): &([u64; 5], Vec<usize>)| row(self.agents(crawlers), *hosts);
         let columns = ["crawlers", "#same", "#more", "#less", "#other", "#not known"];
-        let (id, title) = ("relations-table", "Sites by what crawlers may fetch");
+        let (id, title) = ("relations-table", "Hosts by what crawlers may fetch");
         Some(Section {
             id: "relations",
             title: "Who is favoured",
             finding: html! {
-                "What each crawler may fetch, compared with what " strong { (agent_name(beside)) }
-                " may, over all paths of a site: the same, more, less, or other paths."
+                "What each crawler may fetch, compared with what " strong { (agent_name(baseline)) }
+                " may, over all paths of a host: the same, more, less, or other paths."
             },
             body: html! {
                 (bars(title, id, &RELATIONS, true, rows.iter().map(bar)))
@@ -231,7 +251,7 @@ impl View<'_> {
             let cells = |it: &NoteFigures| {
                 vec![prose(it.meaning), count(it.files), folded(it.hosts.iter().map(code), 3)]
             };
-            let columns = ["what", "#files", "first sites"];
+            let columns = ["what", "#files", "first hosts"];
             table(id, "Files by problem", SHOWN_ON_SHEET, &columns, kinds.iter().map(cells))
         } else {
             return None;
@@ -283,7 +303,7 @@ impl View<'_> {
                 "crawlers",
             ],
         };
-        let caption = if is_site { "Preferences by use" } else { "Sites by use and preference" };
+        let caption = if is_site { "Preferences by use" } else { "Hosts by use and preference" };
         let body = table("uses-table", caption, SHOWN_ON_SHEET, columns, rows.iter().map(cells));
         Some(Section {
             id: "uses",

@@ -62,7 +62,7 @@ fn random_capture(random: &mut Random, subject: &str, to: usize, is_busy: bool) 
     capture
 }
 
-/// Returns all times at which something may change, and those beside them.
+/// Returns all times at which something may change, and those next to them.
 fn times(captures: &[Made]) -> Vec<UnixSeconds> {
     let dates = captures.iter().filter_map(|made| made.captured_at);
     let boundaries = dates.flat_map(|date| [date.0, date.0 + 30 * DAY + 1]);

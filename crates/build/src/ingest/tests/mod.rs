@@ -336,9 +336,9 @@ fn a_name_that_no_capture_has_is_an_error_in_each_run() {
     let strict = IngestConfig { strictness: Strictness::Strict, ..usual.clone() };
     for config in [&usual, &strict] {
         assert!(super::ingest(std::slice::from_ref(&cut), config, &()).unwrap().doubted.is_empty());
-        // What the run before found does not count.
+        // The findings of the previous run are not used.
         let error = super::ingest(std::slice::from_ref(&two), config, &()).unwrap_err().to_string();
-        let words = "no capture has the field was_cut (--fields truncated=was_cut); the first has `body`, \
+        let words = "no capture has the field was_cut (‹fields› truncated=was_cut); the first has `body`, \
                      `code`, `host`, `http_status`, `status`; name one";
         assert!(error.starts_with(words), "{error}");
     }
@@ -347,7 +347,7 @@ fn a_name_that_no_capture_has_is_an_error_in_each_run() {
     assert_eq!(doubted, [CaptureField::Status]);
     let error = super::ingest(&both, &strict, &()).unwrap_err().to_string();
     assert!(
-        error.contains("two fields for status") && error.contains("--fields status=NAME"),
+        error.contains("two fields for status") && error.contains("‹fields› status=NAME"),
         "{error}"
     );
 }

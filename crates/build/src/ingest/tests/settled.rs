@@ -9,7 +9,7 @@ use crate::provenance::SettleConfig;
 
 /// Captures, in the form of [`made`], and what they lead to, in the form of [`Ingested::says`].
 /// `OTHER` and `TOO-MANY` are the dialect's outcomes of odd answers and of too many redirects, `AS`
-/// is that of the status behind it.
+/// is that of the status after it.
 const CASES: &[(&str, &str, &str)] = &[
     (
         "a host applies to both schemes, and a URL to one",
@@ -344,7 +344,7 @@ fn captures_settle_as_expected() {
     }
 }
 
-/// Names of payloads are those of a run: a set does not store them.
+/// Names of payloads are valid within a run: a set does not store them.
 #[test]
 fn a_revisit_names_its_file_by_digest_or_record() {
     let captures = all_made(
@@ -458,7 +458,7 @@ fn different_single_lines_of_a_second_are_rows_wherever_they_are() {
             for host in ["https://e", "http://e"] {
                 assert_eq!(found.find(&format!("{host}.example")), None);
             }
-            // What is left out replaces nothing.
+            // A capture that is left out replaces nothing.
             for host in ["a", "b", "c", "d", "g"] {
                 assert!(found.find(&format!("https://{host}.example")).is_some(), "{host}");
             }

@@ -69,7 +69,7 @@ fn random_inputs(random: &mut Random) -> Vec<(Pieces, bool)> {
     (0..inputs).map(|_| (vec![records(random)], false)).collect()
 }
 
-/// Returns all times at which something may change, and those beside them.
+/// Returns all times at which something may change, and those next to them.
 fn times(inputs: &[(Pieces, bool)]) -> Vec<UnixSeconds> {
     let mut times = vec![0];
     for record in inputs.iter().flat_map(|(pieces, _)| pieces.iter().flatten()) {

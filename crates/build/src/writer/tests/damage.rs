@@ -128,7 +128,7 @@ fn appended_bytes_are_an_error() {
 #[test]
 fn other_files_are_named_by_kind() {
     let message = |bytes: &[u8]| opened(bytes.to_vec()).unwrap_err().to_string();
-    let text = "a.set: text, not a policy set (make one with portcullis compile; --robots reads a \
+    let text = "a.set: text, not a policy set (make one with portcullis compile; ‹robots› reads a \
                 robots.txt)";
     for bytes in [&b"User-agent: *\n"[..], b"PCS\n"] {
         assert_eq!(message(bytes), text);

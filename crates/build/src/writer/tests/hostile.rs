@@ -64,7 +64,7 @@ fn headers_that_do_not_fit_their_file() {
         ("bytes were appended", at!(file_bytes), &[0; 8]),
         ("of one kind", entry(1), &WORDS.0.to_le_bytes()),
         ("of one kind", entry(2), &EMPTY.0.to_le_bytes()),
-        ("has section 901, which this portcullis has to know", entry(0) + 4, &[1]),
+        ("has section 901, which this portcullis does not know", entry(0) + 4, &[1]),
         ("unknown flags", entry(0) + 4, &[2]),
         ("unknown flags", entry(0) + 4, &[1, 1]),
         ("at another place", entry(0) + 8, &[64]),

@@ -133,7 +133,7 @@ impl Chosen {
         let all = || segments.iter().flat_map(|segment| &segment.pieces).map(|it| it.field.what);
         let host = |what| if let What::Host(rank) = what { Some(rank) } else { None };
         let time = |what| if let What::Time(form) = what { Some(form) } else { None };
-        // What the client sent says more than what was made of it.
+        // The text that the client sent says more than the URL made of it.
         let rank = |what: &What| match what {
             What::Request => 5,
             What::Url(Form::Sent) => 4,

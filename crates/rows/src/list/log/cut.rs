@@ -1,7 +1,7 @@
 //! Cuts a text into the fields of a format.
 //!
 //! A [`Segment`] is what stands between two quotes, inside or outside of them. It is cut from the left up to the first
-//! field that a client fills, and from the right back to the last. What is left is that field. If several are left, they are
+//! field that a client fills, and from the right back to the last. The rest is that field. If several are left, they are
 //! cut only where the text between them occurs exactly as often as the format has it; else none of them is read. So no
 //! field is sought in what a client wrote.
 //!
@@ -92,7 +92,7 @@ impl Segment {
         self
     }
 
-    /// Returns a field that is read although it cannot be told from the fields beside it.
+    /// Returns a field that is read although it cannot be told from the fields next to it.
     pub fn unreadable(&self) -> Option<&Piece> {
         let run = &self.pieces[self.run.clone()];
         if run.len() < 2 || self.separator().is_some() {

@@ -50,7 +50,7 @@ pub(super) enum Extent {
     Words(u8),
     /// Before what follows it in the format, which the server escapes inside it.
     Until,
-    /// Behind words that are joined by commas or colons, as nginx writes the servers behind it.
+    /// Behind words that are joined by commas or colons, as nginx writes the upstream servers.
     Chain,
     /// A client may have written anything.
     Free,

@@ -11,7 +11,7 @@
 //!
 //! Nothing is inferred from what most lines have. A line is cut at its texts in quotes, of which it has as many as the
 //! format, and each part from both ends up to what a client wrote ([`cut`]). A line that does not fit is
-//! [`Problem::OtherFormat`]. What a client can send is never read as something that the server wrote.
+//! [`Problem::OtherFormat`]. Text that a client can send is never read as something that the server wrote.
 //!
 //! Without a declaration, the first format of [`servers`] that all requests at the start of a list fit is taken, where
 //! each text must look as its server writes it. If there is none, the list is an error that asks for the declaration.
@@ -129,7 +129,7 @@ pub(super) struct LogLine {
     reads: Reads,
 }
 
-/// Which values are read beside the URL.
+/// Which values are read next to the URL.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Reads {
     pub time: bool,

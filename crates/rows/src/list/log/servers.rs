@@ -31,7 +31,7 @@ pub(super) struct Targets {
     pub query_is_cut: bool,
     /// Whether escapes are decoded.
     pub decoded: bool,
-    /// Whether targets are whole URLs: those of a proxy.
+    /// Whether targets are whole URLs, as in the log of a proxy.
     pub are_urls: bool,
     /// The most bytes of a line, after which it has no end.
     pub line_bytes: Option<usize>,
@@ -253,7 +253,7 @@ pub(super) const SERVERS: &[Server] = &[
         targets: Targets { decoded: true, ..SENT },
         ..raw("uvicorn", "uvicorn 0.54.0", r#"INFO: <client> - "<request>" <status> <word!>"#)
     },
-    // The lines of these look like those of rows above.
+    // The lines of these look like the lines of rows above.
     named(server("apache-combined", APACHE, COMBINED)),
     named(server("apache-common", APACHE, COMMON)),
     named(server("fastly", "Fastly, guides/custom-log-formats, default", COMMON)),

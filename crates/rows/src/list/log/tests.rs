@@ -289,7 +289,7 @@ fn what_a_client_sends_is_never_the_host() {
             [s3("/a", sent, "A/1"), s3("/a", "-", sent), s3(&format!("/{sent}"), "-", "A/1")]
         {
             assert_eq!(read("s3", &line).0, Err(Problem::OtherFormat), "{line}");
-            // What a client sends makes no other format of the log.
+            // Text from a client does not change the format of the log.
             let honest = s3("/a", "-", "A/1");
             let all = found(&[&honest, &line]);
             let is_known = all.is_none_or(|all| all.format.name() == Some("s3"));

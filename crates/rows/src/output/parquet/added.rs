@@ -66,7 +66,7 @@ impl AddedColumns {
         })
     }
 
-    /// Encodes the rows that `fill` adds: beside the columns of `part`, or beside their URLs if they
+    /// Encodes the rows that `fill` adds: next to the columns of `part`, or next to their URLs if they
     /// are not from Parquet.
     ///
     /// # Errors
@@ -106,7 +106,7 @@ impl AddedColumns {
         fill(&mut rows)?;
         let added = rows.close()?;
         Ok(match part {
-            Some(part) => EncodedGroup { added, ..EncodedGroup::beside(part)? },
+            Some(part) => EncodedGroup { added, ..EncodedGroup::of_part(part)? },
             None => EncodedGroup { added, ..EncodedGroup::default() },
         })
     }

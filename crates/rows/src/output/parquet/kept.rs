@@ -61,7 +61,7 @@ fn one_output<E: From<InputError> + From<ParquetError>>(
     let source = &part.list.source;
     source.check_copy()?;
     if kept == outputs.len() {
-        return Ok(EncodedGroup::beside(part)?);
+        return Ok(EncodedGroup::of_part(part)?);
     }
     let chunks = source.metadata.row_group(part.row_group).columns();
     let version = version_of(&part.list);

@@ -69,7 +69,7 @@ impl EncodedGroup {
     ///
     /// If a column does not begin with a page. It is damaged, or encrypted, and a copy would lose
     /// the data needed to decrypt it.
-    fn beside(part: &Part) -> Result<EncodedGroup, InputError> {
+    fn of_part(part: &Part) -> Result<EncodedGroup, InputError> {
         part.list.source.check_copy()?;
         let metadata = &part.list.source.metadata;
         for column in 0..metadata.row_group(part.row_group).num_columns() {

@@ -126,9 +126,8 @@ impl Template {
             list.source.metadata.file_metadata().schema().get_fields().to_vec()
         };
         let is_same = self.list.as_deref().map(schema) == list.map(schema);
-        let problem =
-            "its columns differ from those of the lists before it; write one output per list";
-        is_same.then_some(()).ok_or_else(|| format!("{name}: {problem} with --out-dir"))
+        let problem = "its columns differ from the lists before it; write one output per list";
+        is_same.then_some(()).ok_or_else(|| format!("{name}: {problem} with ‹out_dir›"))
     }
 
     /// Returns a key for the account that is not in the metadata, so that an earlier run keeps its
