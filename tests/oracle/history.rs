@@ -102,7 +102,7 @@ impl World {
         let file = self.files.last_mut().expect("a file");
         file.push_with(&url, &time, status, members);
         let (redirects, body) = (redirects as u32, body.to_owned());
-        self.archived.push(Archived { url, at, redirects, status, location, body });
+        self.archived.push(Archived { url, at, redirects, status, location, body, is_cut: false });
     }
 
     /// Returns the times at which an answer may change, and those next to them.

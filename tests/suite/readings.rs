@@ -42,11 +42,15 @@ enum Body {
     Page,
     /// The rules, in a file that is so many bytes longer than 500 KB.
     Long(usize),
+    /// The rules, of which the archive lacks a part.
+    Cut,
     /// A redirect to another host, which has rules.
     Away,
+    /// A redirect to a host that was not captured.
+    Missing,
 }
 
-use Body::{Away, Long, NoRules, None as Nothing, Page, Rules};
+use Body::{Away, Cut, Long, Missing, NoRules, None as Nothing, Page, Rules};
 
 /// In the order of the dialects: 1994 and 1996; the draft and the RFC; Google.
 const TABLE: &[Row] = &[
@@ -84,10 +88,36 @@ const TABLE: &[Row] = &[
     (
         "no answer",
         &[(41, 0, Nothing)],
+        [["disallow deferred"; 3], ["disallow unreachable"; 3], ["disallow unreachable"; 3]],
+    ),
+    (
+        "a file of which a part is missing",
+        &[(41, 200, Cut)],
+        [["disallow deferred"; 3], ["disallow unreachable"; 3], ["disallow unreachable"; 3]],
+    ),
+    (
+        "a part is missing, a file ten days before",
+        &[(31, 200, NoRules), (41, 200, Cut)],
+        [["disallow deferred"; 3], ["disallow unreachable"; 3], ["disallow unreachable"; 3]],
+    ),
+    (
+        "not modified, no file known",
+        &[(41, 304, Nothing)],
+        [["disallow deferred"; 3], ["disallow unreachable"; 3], ["disallow unreachable"; 3]],
+    ),
+    (
+        "redirect to what was not captured",
+        &[(41, 301, Missing)],
+        [["disallow deferred"; 3], ["disallow unreachable"; 3], ["disallow unreachable"; 3]],
+    ),
+    (
+        "503 for 40 days, a part missing between",
+        &[(0, 503, Nothing), (1, 200, Cut), (41, 503, Nothing)],
         [
             ["disallow deferred", "allow deferred", "disallow deferred"],
             ["disallow unreachable", "allow unreachable", "disallow unreachable"],
-            ["disallow unreachable", "allow unreachable", "disallow unreachable"],
+            // Google's page: after 30 days without a copy, as if there were no file.
+            ["allow unavailable"; 3],
         ],
     ),
     ("redirect away", &[(41, 301, Away)], [["disallow rule"; 3]; 3]),
@@ -150,7 +180,7 @@ const TABLE: &[Row] = &[
 impl Body {
     fn text(self) -> String {
         match self {
-            Body::Rules => RULES.to_owned(),
+            Body::Rules | Body::Cut => RULES.to_owned(),
             Body::NoRules => "# nothing\n".to_owned(),
             Body::Page => "<html><p>Not found</p></html>\n".to_owned(),
             Body::Long(more) => {
@@ -159,7 +189,7 @@ impl Body {
                 let (lines, left) = (rest / line.len() - 1, rest % line.len());
                 RULES.to_owned() + &line.repeat(lines) + &"#".repeat(left + line.len() - 1) + "\n"
             }
-            Body::None | Body::Away => String::new(),
+            Body::None | Body::Away | Body::Missing => String::new(),
         }
     }
 }
@@ -173,14 +203,30 @@ fn captures() -> (Captures, Vec<Archived>) {
     let (mut file, mut archived) = (Captures::default(), Vec::new());
     let mut push = |host: &str, (day, status, body): (u64, u16, Body)| {
         let (url, at) = (format!("{host}/robots.txt"), FIRST + day * DAY);
-        let location = matches!(body, Away).then(|| "https://away.example/robots.txt".to_owned());
+        let location = match body {
+            Away => Some("https://away.example/robots.txt".to_owned()),
+            Missing => Some("https://missing.example/robots.txt".to_owned()),
+            _ => None,
+        };
+        let is_cut = matches!(body, Cut);
         let text = body.text();
         let mut members = json!({"body": text});
+        if is_cut {
+            members["truncated"] = json!("length");
+        }
         if let Some(location) = &location {
             members["headers"] = json!({"location": location});
         }
         file.push_with(&url, &UnixSeconds(at).to_rfc3339(), status, members);
-        archived.push(Archived { url, at: Some(at), redirects: 0, status, location, body: text });
+        archived.push(Archived {
+            url,
+            at: Some(at),
+            redirects: 0,
+            status,
+            location,
+            body: text,
+            is_cut,
+        });
     };
     push("https://away.example", (41, 200, Rules));
     for (row, (_, answers, _)) in TABLE.iter().enumerate() {

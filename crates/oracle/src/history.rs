@@ -24,6 +24,8 @@ pub struct Archived {
     pub location: Option<String>,
     /// The body.
     pub body: String,
+    /// Whether the archive lacks a part of the body.
+    pub is_cut: bool,
 }
 
 /// The effect of an outage of more than 30 days, if the dialect leaves the choice.
@@ -53,6 +55,8 @@ pub(crate) struct Standing<'a> {
     pub policy: Policy<'a>,
     /// Whether the newest answer is the file, and not a copy that applies again.
     pub is_file: bool,
+    /// Whether the archive has the newest answer, and the file that it stands for.
+    pub is_known: bool,
     /// The answers along the redirects.
     pub answers: Vec<&'a Archived>,
 }
@@ -128,9 +132,16 @@ impl<'a> Archive<'a> {
     /// Returns the policy of the origin of `url` as of `time`, and what it comes from.
     pub(crate) fn standing(&self, url: &str, time: u64) -> Option<Standing<'a>> {
         let mut answers = Vec::new();
-        let policy = self.follow(url, time, &mut answers)?;
-        let is_file = matches!(policy, (Policy::File(_), false));
-        Some(Standing { policy: policy.0, is_file, answers })
+        let (policy, is_copy) = self.follow(url, time, &mut answers)?;
+        let is_file = matches!(policy, Policy::File(_)) && !is_copy;
+        let followed = answers.iter().map(|it| 1 + it.redirects).sum::<u32>() - 1;
+        let is_known = is_file
+            || answers.last().is_some_and(|newest| {
+                let meaning = self.meaning(newest, followed);
+                let leads_on = meaning == Meaning::Redirect && target_of(newest).is_some();
+                !newest.is_cut && meaning != Meaning::NotModified && !leads_on
+            });
+        Some(Standing { policy, is_file, is_known, answers })
     }
 
     /// Returns the policy, and whether it is the last good copy in an outage. Adds the answers on the
@@ -164,8 +175,7 @@ impl<'a> Archive<'a> {
                 (Meaning::NotModified, None) => return answer(Policy::Outcome(rules.other_status)),
                 (Meaning::Redirect, _) => {}
             }
-            let target = newest.location.as_ref().and_then(|it| resource(it.as_bytes()));
-            captures = target.map_or(Vec::new(), |target| self.until(&target, time));
+            captures = target_of(newest).map_or(Vec::new(), |target| self.until(&target, time));
             followed += 1 + captures.last().map_or(0, |it| it.redirects);
         }
     }
@@ -199,6 +209,7 @@ impl<'a> Archive<'a> {
         Meaning::Outcome(match answer.status {
             _ if redirects > redirects_max => rules.too_many_redirects,
             0 => rules.server_error,
+            _ if answer.is_cut => rules.server_error,
             200..=299 => return Meaning::File,
             304 => return Meaning::NotModified,
             300..=399 if redirects < redirects_max => return Meaning::Redirect,
@@ -251,4 +262,9 @@ impl<'a> Archive<'a> {
             | (LongUnreachable::Never, _) => unchanged,
         }
     }
+}
+
+/// Returns the resource that a redirect leads to.
+fn target_of(redirect: &Archived) -> Option<Resource> {
+    resource(redirect.location.as_ref()?.as_bytes())
 }

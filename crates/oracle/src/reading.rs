@@ -27,14 +27,20 @@ impl Archive<'_> {
         time: u64,
     ) -> Decision {
         let standing = self.standing(url, time);
-        let failed = standing.as_ref().filter(|it| !it.is_file).map(open);
+        let failed = standing.as_ref().filter(|it| !it.is_file);
         let policy = match (failed, reading) {
             (None, AnswerReading::Open(bytes_max)) => {
                 standing.as_ref().and_then(|it| open_although_file(it, bytes_max))
             }
             (None, _) | (_, AnswerReading::AsDialect) => None,
-            (open, AnswerReading::Open(_)) => open,
-            (open, AnswerReading::LastCopy(days)) => self.last_copy(days * DAY, url, time, open),
+            (Some(failed), _) if !failed.is_known => None,
+            (Some(failed), AnswerReading::Open(_)) => {
+                let has_status = failed.answers.last().is_some_and(|it| it.status > 0);
+                has_status.then(|| open(failed))
+            }
+            (Some(failed), AnswerReading::LastCopy(days)) => {
+                self.last_copy(days * DAY, url, time, open(failed))
+            }
         };
         self.decide_by(policy.or(standing.map(|it| it.policy)), agents, url)
     }
@@ -46,7 +52,7 @@ impl Archive<'_> {
         seconds: u64,
         url: &str,
         time: u64,
-        open: Option<Policy<'p>>,
+        open: Policy<'p>,
     ) -> Option<Policy<'p>> {
         let mut dates: Vec<u64> = self.dates().filter(|&at| at <= time).collect();
         dates.sort_unstable_by(|one, other| other.cmp(one));
@@ -59,13 +65,16 @@ impl Archive<'_> {
             let standing = self.standing(url, moment)?;
             if standing.is_file {
                 let is_over = failing_since.is_some_and(|since| time - since > seconds);
-                return if is_over { open } else { Some(standing.policy) };
+                return Some(if is_over { open } else { standing.policy });
+            }
+            if !standing.is_known {
+                return None;
             }
             if let Some(&at) = begun.filter(|at| self.begins_at(url, **at)) {
                 failing_since = Some(at);
             }
             if failing_since.is_some_and(|since| time - since > seconds) {
-                return open;
+                return Some(open);
             }
         }
         None

@@ -7,7 +7,7 @@
 //! † The preferences about a page are read from the policy of the origin in any case.
 //!
 //! Cost: nothing without such a crawler; with one, a look at the capture of each host of a block, and with
-//! times of each record.
+//! times of each record. With an agent per record, a look at the capture of each record of such a crawler.
 
 use std::ops::Range;
 
@@ -22,7 +22,7 @@ use super::crawlers::RecordAgents;
 use super::pieces::Pieces;
 use super::times::{Found, Times};
 use crate::Damage;
-use crate::stored::{PolicyNumber, Read, StoredCapture, StoredTimeline};
+use crate::stored::{PolicyNumber, Read, StoredCapture};
 
 /// The answers that come from copies, and the memory to decide them.
 #[derive(Clone, Debug, Default)]
@@ -95,23 +95,22 @@ impl Classifier {
         decisions: &mut [Answer],
         copies: &mut Copies,
     ) -> Result<(), Damage> {
-        let mut reads = Vec::with_capacity(self.readers.len());
         for number in 0..decided.pieces.hosts().len() {
             let urls = decided.pieces.urls_of_host(number);
             if decided.policies[urls.start] == NO_URL {
                 continue;
             }
-            match decided.found.is_empty() {
-                true => {
-                    self.reads_of(decided, urls.start, &mut reads)?;
-                    self.replace(decided, urls, &reads, decisions, copies);
+            // At one time, all agents read the same on all URLs of a host.
+            if self.crawlers.is_none() && decided.found.is_empty() {
+                self.replace(decided, urls, &self.readers, decisions, copies)?;
+                continue;
+            }
+            for url in urls {
+                let readers = self.readers_of(url, decided.agents);
+                if readers.is_empty() {
+                    continue;
                 }
-                false => {
-                    for url in urls {
-                        self.reads_of(decided, url, &mut reads)?;
-                        self.replace(decided, url..url + 1, &reads, decisions, copies);
-                    }
-                }
+                self.replace(decided, url..url + 1, readers, decisions, copies)?;
             }
         }
         if copies.answers.is_empty() {
@@ -148,42 +147,13 @@ impl Classifier {
         }
     }
 
-    /// Finds what each reader reads in place of the policy of a record.
-    fn reads_of(
-        &self,
-        Decided { policies, pieces, found, times, .. }: Decided<'_>,
-        record: usize,
-        reads: &mut Vec<Option<Read>>,
-    ) -> Result<(), Damage> {
-        reads.clear();
-        let Some(capture) = self.capture_of_record(pieces, policies, found, record)? else {
-            return Ok(());
-        };
-        let number = match found.get(record) {
-            Some(Found::Moment(capture, _)) => *capture,
-            _ => self.capture_of(pieces.host_of_url(record))?,
-        };
-        let timeline = self.set.has_history().then(|| self.set.timeline(number)).transpose()?;
-        let policy = PolicyNumber(policies[record]);
-        self.reads(policy, &capture, timeline.as_ref(), times.of(record), reads)
-    }
-
-    /// Appends what each reader reads in place of a policy, as of a time or now.
-    fn reads<'s>(
-        &'s self,
-        policy: PolicyNumber,
-        capture: &StoredCapture<'s>,
-        timeline: Option<&StoredTimeline<'s>>,
-        at: Option<UnixSeconds>,
-        reads: &mut Vec<Option<Read>>,
-    ) -> Result<(), Damage> {
-        // Nobody knows what time now is; it is no earlier than the newest capture.
-        let at = at.unwrap_or_else(|| capture.facts.begins_at());
-        let timeline = timeline.map(|timeline| (timeline, at));
-        for &reader in &self.readers {
-            reads.push(capture.read_by(self.agents[reader].reading(), policy, timeline)?);
+    /// Returns the readers among the agents that the answers on a record are for.
+    fn readers_of(&self, record: usize, agents: &RecordAgents) -> &[usize] {
+        if self.crawlers.is_none() {
+            return &self.readers;
         }
-        Ok(())
+        let place = self.readers.binary_search(&(agents.of(record) as usize));
+        place.map_or(&[], |place| &self.readers[place..=place])
     }
 
     /// Returns what one agent reads in place of the policy of an origin.
@@ -203,24 +173,34 @@ impl Classifier {
         capture.read_by(reading, policy, timeline.as_ref().map(|timeline| (timeline, at)))
     }
 
-    /// Replaces the answers on some records by what readers read.
+    /// Replaces the answers on some records of one capture, for some agents, by what these read.
     fn replace(
         &self,
-        Decided { agents, .. }: Decided<'_>,
+        Decided { policies, pieces, found, times, .. }: Decided<'_>,
         records: Range<usize>,
-        reads: &[Option<Read>],
+        readers: &[usize],
         decisions: &mut [Answer],
         copies: &mut Copies,
-    ) {
+    ) -> Result<(), Damage> {
+        let first = records.start;
+        let Some(capture) = self.capture_of_record(pieces, policies, found, first)? else {
+            return Ok(());
+        };
+        let timeline = match (self.set.has_history(), found.get(first)) {
+            (false, _) => None,
+            (true, Some(Found::Moment(capture, _))) => Some(self.set.timeline(*capture)?),
+            (true, _) => Some(self.set.timeline(self.capture_of(pieces.host_of_url(first))?)?),
+        };
+        // Nobody knows what time now is; it is no earlier than the newest capture.
+        let at = times.of(first).unwrap_or_else(|| capture.facts.begins_at());
+        let timeline = timeline.as_ref().map(|timeline| (timeline, at));
+        let policy = PolicyNumber(policies[first]);
         let columns = self.answers_per_record();
-        for (&reader, read) in self.readers.iter().zip(reads) {
-            let Some(read) = *read else { continue };
-            for record in records.clone() {
-                let answer = match self.crawlers {
-                    None => record * columns + reader,
-                    Some(_) if agents.of(record) == reader as u32 => record,
-                    Some(_) => continue,
-                };
+        for &reader in readers {
+            let reading = self.agents[reader].reading();
+            let Some(read) = capture.read_by(reading, policy, timeline)? else { continue };
+            let column = if self.crawlers.is_none() { reader } else { 0 };
+            for answer in records.clone().map(|record| record * columns + column) {
                 match (read, decisions[answer].reason()) {
                     (_, Reason::RobotsTxt | Reason::BadUrl) => {}
                     (Read::Open(reason), _) => {
@@ -230,5 +210,6 @@ impl Classifier {
                 }
             }
         }
+        Ok(())
     }
 }

@@ -3,6 +3,10 @@
 //! Policies are shared by origins, and a reading depends on the capture: on its status, the length of its
 //! file, and on what was received before. So this is asked for each origin.
 //!
+//! † Silence is permission only where the server gave an answer that is no file. A body that is damaged, cut or
+//! missing, a revisit or a 304 whose original is not known, and a redirect to what was not captured are gaps of
+//! the archive, and no answer at all is not one: then the dialect decides.
+//!
 //! † A set without history does not say since when fetches fail, nor which file there was. The dialect's
 //! outcome stays then, and where the captures begin with failures, until these have lasted as long as a
 //! copy lasts: a copy that is not known never allows.
@@ -28,6 +32,33 @@ pub enum Read {
     Copy(PolicyNumber),
 }
 
+/// The notes on captures whose status is 0 because the archive lacks a part of what the server answered.
+const GAPS: [CaptureNote; 6] = [
+    CaptureNote::Truncated,
+    CaptureNote::ShortBody,
+    CaptureNote::BadChunks,
+    CaptureNote::BadCompression,
+    CaptureNote::UnknownCoding,
+    CaptureNote::Revisit,
+];
+
+/// A capture that is no file.
+struct Failure {
+    outcome: AccessOutcome,
+    given: Given,
+}
+
+/// The answer of the server in a capture that is no file. A gap of the archive is not an answer.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Given {
+    /// The server gave this answer.
+    ByServer,
+    /// The server did not answer whoever made the archive.
+    Nothing,
+    /// The server answered with a file, or led to one, that the archive does not have.
+    NotKnown,
+}
+
 impl<'s> StoredCapture<'s> {
     /// Returns what a crawler reads in place of `policy`, which is that of this capture; `None` if it reads
     /// the policy. With history, `timeline` is that of the origin, and the time that is asked about.
@@ -47,22 +78,35 @@ impl<'s> StoredCapture<'s> {
                 Ok(self.why_open(policy, file_bytes_max)?.map(Read::Open))
             }
             (WithoutFile::LastCopy { days }, Some((timeline, at))) => {
-                if let Some(outcome) = self.failure(policy)? {
-                    let seconds = u64::from(days) * DAY_SECONDS;
-                    return self.set.last_copy(timeline, at, seconds, outcome);
-                }
-                Ok(None)
+                let failure = self.failure(policy)?;
+                let Some(failure) = failure.filter(|it| it.given != Given::NotKnown) else {
+                    return Ok(None);
+                };
+                let seconds = u64::from(days) * DAY_SECONDS;
+                self.set.last_copy(timeline, at, seconds, failure.outcome)
             }
         }
     }
 
-    /// Returns what the answer was if it was not a file; a file that applies again after a long outage is
-    /// none.
-    fn failure(&self, policy: PolicyNumber) -> Result<Option<AccessOutcome>, Damage> {
-        let outcome = self.set.policy(policy)?.access()?;
-        let is_again = self.facts.capture_notes.contains(CaptureNote::OutageLastGoodCopy);
+    /// Returns the answer if it was not a file; a file that applies again after a long outage is none.
+    fn failure(&self, policy: PolicyNumber) -> Result<Option<Failure>, Damage> {
+        let outcome = self.set.policy_head(policy)?.access()?;
+        let (notes, status) = (self.facts.capture_notes, self.facts.status);
+        let is_again = notes.contains(CaptureNote::OutageLastGoodCopy);
         let state = if is_again { PolicyState::Unreachable } else { outcome.state };
-        Ok((!state.is_file()).then_some(AccessOutcome { state, ..outcome }))
+        // Where a body is damaged, the status is 0 too.
+        let is_gap = GAPS.iter().any(|gap| notes.contains(*gap));
+        let given = match status {
+            0 if is_gap => Given::NotKnown,
+            0 => Given::Nothing,
+            _ if is_again || notes.contains(CaptureNote::TooManyRedirects) => Given::ByServer,
+            // The body is missing, or is the one that was received before.
+            200..=299 | 304 => Given::NotKnown,
+            _ if notes.contains(CaptureNote::RedirectTargetMissing) => Given::NotKnown,
+            _ => Given::ByServer,
+        };
+        let outcome = AccessOutcome { state, ..outcome };
+        Ok((!state.is_file()).then_some(Failure { outcome, given }))
     }
 
     /// Returns why a crawler that takes silence for permission may fetch everything.
@@ -71,8 +115,8 @@ impl<'s> StoredCapture<'s> {
         policy: PolicyNumber,
         file_bytes_max: u32,
     ) -> Result<Option<Reason>, Damage> {
-        if let Some(outcome) = self.failure(policy)? {
-            return Ok(Some(outcome.decision().reason));
+        if let Some(Failure { outcome, given }) = self.failure(policy)? {
+            return Ok((given == Given::ByServer).then(|| outcome.decision().reason));
         }
         let facts = &self.facts;
         // A file that was cut below that length may be shorter.
@@ -102,8 +146,10 @@ impl PolicySet {
         for _ in 0..FAILED_MOMENTS_MAX {
             let Some(found) = timeline.find(time) else { return Ok(None) };
             let moment = timeline.moment(found)?;
-            if moment.capture.failure(moment.policy)?.is_none() {
-                return Ok(Some(Read::Copy(moment.policy)));
+            match moment.capture.failure(moment.policy)? {
+                None => return Ok(Some(Read::Copy(moment.policy))),
+                Some(failure) if failure.given == Given::NotKnown => return Ok(None),
+                Some(_) => {}
             }
             // A capture without a date does not say when it failed.
             let has_date = moment.since.0 > 0;
