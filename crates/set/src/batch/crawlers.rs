@@ -94,8 +94,9 @@ impl Classifier {
         let text = String::from_utf8_lossy(text);
         let text = text.trim();
         let chain = match crawlers.kind {
-            // As logs have where there is none. A header of `-` has no token either.
-            AgentKind::Token if text == "-" => return Ok(Named::Agent(NONE)),
+            // As logs have where there is none. A header of `-` has no token either. Any other crawler has the
+            // empty name, which no record gives.
+            AgentKind::Token if matches!(text, "" | "-") => return Ok(Named::Agent(NONE)),
             AgentKind::Token => match crawlers.known(text) {
                 Some(agent) => return Ok(Named::Agent(agent)),
                 None => Crawler::parse(text, self.dialect()),
