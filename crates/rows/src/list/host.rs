@@ -13,6 +13,7 @@ use memchr::{memchr, memmem, memrchr};
 
 use super::noticed::{Doubts, Tally};
 use super::request::{Named, asked, target};
+use super::short::first_of;
 use super::{Arena, Problem};
 use portcullis_engine::bytes::trim;
 
@@ -95,8 +96,8 @@ pub fn joined_url<'c>(
 /// How paths become URLs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Hosts {
-    /// The host of records that have none: `a.example`, with a scheme or a port if needed.
-    pub given: Option<String>,
+    /// The origin of records that have no host.
+    pub given: Option<Given>,
     /// Whether records are requests that a server logged, so that `//` begins a path. In a table it begins a
     /// reference to another host (RFC 3986, section 4.2).
     pub is_log: bool,
@@ -104,12 +105,50 @@ pub(super) struct Hosts {
     pub joins_query: bool,
 }
 
+/// The origin that is given for all records: `a.example`, with a scheme or a port if needed. It is read once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Given {
+    text: String,
+    has_scheme: bool,
+    /// `None` if the text is no origin.
+    origin: Option<Origin>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Origin {
+    /// With `://`: its own, or that of its port.
+    scheme: Vec<u8>,
+    /// With the port, and with brackets if it is an address that needs them.
+    host: Vec<u8>,
+}
+
+impl Given {
+    pub fn new(text: &str) -> Given {
+        let origin = origin_of(text.as_bytes()).map(|(scheme, host)| Origin {
+            scheme: scheme.unwrap_or(scheme_of_port(host)).to_vec(),
+            host: match is_bare_address(host) {
+                true => [b"[", host, b"]"].concat(),
+                false => host.to_vec(),
+            },
+        });
+        Given { text: text.to_owned(), has_scheme: text.contains("://"), origin }
+    }
+
+    pub fn as_bytes(&self) -> &[u8] {
+        self.text.as_bytes()
+    }
+
+    /// Returns the host with its port; `None` if the text has a scheme too.
+    pub fn host_alone(&self) -> Option<&[u8]> {
+        (!self.has_scheme).then_some(self.as_bytes())
+    }
+}
+
 impl Hosts {
     /// Returns the origin that a record with this host names.
     fn named<'n>(&'n self, host: Option<&'n [u8]>) -> Option<Named<'n>> {
         let own = host.and_then(some_host).map(|origin| Named { origin, decides: true });
-        let given = || self.given.as_deref().map(str::as_bytes);
-        own.or_else(|| given().map(|origin| Named { origin, decides: false }))
+        own.or_else(|| Some(Named { origin: self.given.as_ref()?.as_bytes(), decides: false }))
     }
 
     /// Returns the URL that a URL or a path and the other parts of a record are.
@@ -157,30 +196,38 @@ impl Hosts {
         arena: &'c Arena,
     ) -> Result<&'c [u8], Problem> {
         let scheme = scheme_of(scheme)?;
-        let (own_scheme, host) = match (host.and_then(some_host), &self.given) {
-            (Some(host), _) => {
-                let (own, host) = origin_of(host).ok_or(Problem::NoHost)?;
-                let is_other = |it: &[u8]| own.is_some_and(|own| !own.eq_ignore_ascii_case(it));
-                if scheme.is_some_and(is_other) {
-                    return Err(Problem::BadScheme);
-                }
-                (own, host)
-            }
-            (None, Some(given)) => origin_of(given.as_bytes()).ok_or(Problem::NoHost)?,
-            (None, None) => return Err(Problem::NoHost),
+        let Some(host) = host.and_then(some_host) else {
+            let given = self.given.as_ref().and_then(|given| given.origin.as_ref());
+            let Origin { scheme: usual, host } = given.ok_or(Problem::NoHost)?;
+            return Ok(url_of_parts(&[scheme.unwrap_or(usual), host], path, arena));
         };
-        let is_bare = is_bare_address(host);
-        let scheme = scheme.or(own_scheme).unwrap_or(match host.ends_with(b":80") && !is_bare {
-            true => b"http://",
-            false => b"https://",
-        });
-        match (path, is_bare) {
-            ([path], false) => Ok(joined(&[scheme, host, path], arena)),
-            _ => {
-                let [open, close]: [&[u8]; 2] = if is_bare { [b"[", b"]"] } else { [b"", b""] };
-                Ok(joined(&[&[scheme, open, host, close], path].concat(), arena))
-            }
+        let (own, host) = origin_of(host).ok_or(Problem::NoHost)?;
+        let is_other = |it: &[u8]| own.is_some_and(|own| !own.eq_ignore_ascii_case(it));
+        if scheme.is_some_and(is_other) {
+            return Err(Problem::BadScheme);
         }
+        let scheme = scheme.or(own).unwrap_or_else(|| scheme_of_port(host));
+        Ok(match is_bare_address(host) {
+            true => url_of_parts(&[scheme, b"[", host, b"]"], path, arena),
+            false => url_of_parts(&[scheme, host], path, arena),
+        })
+    }
+}
+
+/// Returns a URL of these parts.
+#[inline]
+fn url_of_parts<'c>(origin: &[&[u8]], path: &[&[u8]], arena: &'c Arena) -> &'c [u8] {
+    match (origin, path) {
+        ([scheme, host], [path]) => joined(&[scheme, host, path], arena),
+        _ => joined(&[origin, path].concat(), arena),
+    }
+}
+
+/// Returns the scheme of a host without one, by its port.
+fn scheme_of_port(host: &[u8]) -> &'static [u8] {
+    match host.ends_with(b":80") && !is_bare_address(host) {
+        true => b"http://",
+        false => b"https://",
     }
 }
 
@@ -227,7 +274,7 @@ fn origin_of(text: &[u8]) -> Option<(Option<&[u8]>, &[u8])> {
 /// Whether a host is an IPv6 address without brackets, and so without a port, as Apache's `%V` has it.
 pub(super) fn is_bare_address(host: &[u8]) -> bool {
     let is_address = |text: &str| text.parse::<Ipv6Addr>().is_ok();
-    memchr(b':', host).is_some() && std::str::from_utf8(host).is_ok_and(is_address)
+    first_of([b':'; 2], host).is_some() && std::str::from_utf8(host).is_ok_and(is_address)
 }
 
 /// Whether a byte may stand in a host with its port.
@@ -305,7 +352,7 @@ mod tests {
 
     #[test]
     fn paths_get_the_host_of_their_record_or_the_one_for_all() {
-        let given = Hosts { given: Some("http://all.example".into()), ..Hosts::default() };
+        let given = Hosts { given: Some(Given::new("http://all.example")), ..Hosts::default() };
         let none = Hosts::default();
         let url =
             |config: &Hosts, host: Option<&str>| completed(config, "/a?b", [host, None, None]).0;
@@ -365,7 +412,7 @@ mod tests {
     #[test]
     fn queries_are_joined_once() {
         let hosts =
-            Hosts { given: Some("a.example".into()), joins_query: true, ..Hosts::default() };
+            Hosts { given: Some(Given::new("a.example")), joins_query: true, ..Hosts::default() };
         let url = |text: &str, query: &str| completed(&hosts, text, [None, Some(query), None]).0;
         for (text, query, expected) in [
             ("/list", "sort=price", "https://a.example/list?sort=price"),
@@ -401,7 +448,7 @@ mod tests {
     /// A request in a table means what it does in a log.
     #[test]
     fn requests_are_of_the_host_of_their_record() {
-        let given = Hosts { given: Some("all.example".into()), ..Hosts::default() };
+        let given = Hosts { given: Some(Given::new("all.example")), ..Hosts::default() };
         let arena = Arena::new();
         let asked = |hosts: &Hosts, text: &str, host: Option<&'static str>| {
             let parts = || Parts { host: host.map(str::as_bytes), ..Parts::default() };
@@ -434,7 +481,7 @@ mod tests {
 
     #[test]
     fn schemes_are_of_the_record() {
-        let hosts = Hosts { given: Some("http://all.example".into()), ..Hosts::default() };
+        let hosts = Hosts { given: Some(Given::new("http://all.example")), ..Hosts::default() };
         let url = |host, scheme| completed(&hosts, "/a", [host, None, Some(scheme)]).0;
         for (host, scheme, expected) in [
             (Some("a.example"), "http", "http://a.example/a"),
@@ -459,7 +506,7 @@ mod tests {
 
     #[test]
     fn two_slashes_are_of_another_host_but_in_logs() {
-        let table = Hosts { given: Some("a.example".into()), ..Hosts::default() };
+        let table = Hosts { given: Some(Given::new("a.example")), ..Hosts::default() };
         let log = Hosts { is_log: true, ..table.clone() };
         let url = |hosts: &Hosts, text: &str| completed(hosts, text, [None; 3]).0;
         assert_eq!(url(&table, "//b.example/x"), Err(Problem::TwoSlashes));

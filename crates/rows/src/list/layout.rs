@@ -89,7 +89,7 @@ impl Layout {
             }
             Layout::JournalWord => with_values(&|text| Values::from_url(crawl::journal_url(text))),
             Layout::Log(_) | Layout::W3cLine(_) => {
-                let given = hosts.and_then(|hosts| hosts.given.as_deref());
+                let given = hosts.and_then(|hosts| hosts.given.as_ref());
                 records.fill(block);
                 for record in block.iter_mut() {
                     let (values, doubt) = match self {

@@ -72,6 +72,7 @@ mod parquet_tests;
 mod place;
 mod request;
 mod rows;
+mod short;
 pub(crate) mod stage;
 mod table;
 #[cfg(test)]
@@ -89,7 +90,7 @@ use crate::limits::RECORDS_LOOKED_AT_MAX;
 use crate::sitemap::Sitemap;
 pub use advice::{holds_more, of_html, of_row, of_text, open_quote, other_fields};
 pub(crate) use detect::detect;
-use host::Hosts;
+use host::{Given, Hosts};
 pub use host::{given_host, joined_url};
 use layout::Layout;
 pub use log::LogFormat;
@@ -276,7 +277,11 @@ impl ListConfig {
         let parts = [&self.hosts, &self.queries, &self.schemes];
         let has_parts = parts.into_iter().any(Place::is_asked) || self.host.is_some() || is_log;
         let joins_query = self.queries.is_asked();
-        has_parts.then(|| Hosts { given: self.host.clone(), is_log, joins_query })
+        has_parts.then(|| Hosts {
+            given: self.host.as_deref().map(Given::new),
+            is_log,
+            joins_query,
+        })
     }
 }
 

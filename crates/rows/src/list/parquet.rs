@@ -36,6 +36,7 @@ use super::host::{Hosts, Parts as UrlParts, url_of_text};
 use super::layouts;
 use super::noticed::{Doubts, Tally};
 use super::place::{TableColumn, Value, could_be_query};
+use super::short::are_above;
 use super::values::{agent_of, lacks_unit};
 use super::{Arena, BlockBuffer, ListConfig, ListFormat, Place, Problem, advice};
 use portcullis_captures::parquet::columns::{
@@ -524,7 +525,9 @@ impl Urls {
 /// Returns a record with a URL, whose text is the URL on one line.
 #[inline]
 fn on_a_line<'u>(url: &'u [u8], arena: &'u Arena) -> Record<'u> {
-    match memchr::memchr3(b'\n', b'\r', 0, url) {
+    // Of most URLs one look at 16 bytes tells it.
+    let may_have = !are_above(b'\r', url);
+    match may_have.then(|| memchr::memchr3(b'\n', b'\r', 0, url)).flatten() {
         None => Record::plain(url, 0),
         Some(_) => {
             let line = arena.alloc_slice_copy(&on_one_line(url));

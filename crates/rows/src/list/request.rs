@@ -42,8 +42,11 @@ fn is_protocol(word: &[u8]) -> bool {
 /// Whether a word is a method by which pages are asked for.
 pub(super) fn is_method(word: &[u8]) -> bool {
     let is_part = |byte: &u8| byte.is_ascii_alphabetic() || *byte == b'-';
-    let is_known = !matches!(word, b"" | b"-" | b"CONNECT" | b"UNKNOWN");
-    is_known && word.iter().all(is_part)
+    match word {
+        b"GET" | b"HEAD" | b"POST" => true,
+        b"" | b"-" | b"CONNECT" | b"UNKNOWN" => false,
+        _ => word.iter().all(is_part),
+    }
 }
 
 /// Whether a text is a path or a URL.

@@ -18,7 +18,7 @@
 
 use memchr::{memchr, memchr_iter, memmem};
 
-use super::host::joined;
+use super::host::{Given, joined};
 use super::noticed::Doubts;
 use super::request::{Named, asked, is_target};
 use super::values::{Values, at_places, without_percent};
@@ -124,7 +124,7 @@ impl W3cLine {
     pub(super) fn read<'c>(
         &self,
         text: &'c [u8],
-        given: Option<&str>,
+        given: Option<&Given>,
         arena: &'c Arena,
     ) -> (Values<'c>, Doubts) {
         let none = |problem| (Values::from_url(Err(problem)), Doubts::default());
@@ -150,7 +150,17 @@ impl W3cLine {
         let time = date
             .zip(time)
             .and_then(|(date, time)| UnixSeconds::from_text(&[date, b"T", time].concat(), None));
-        let whole = |stem| query.map_or(stem, |query| joined(&[stem, b"?", query], arena));
+        // Some servers log what they decoded, so that `#` begins no fragment; a target has none (RFC 9112, 3.2).
+        let whole = |stem| match (query, memchr(b'#', stem)) {
+            (None, None) => stem,
+            (Some(query), None) => joined(&[stem, b"?", query], arena),
+            (query, Some(_)) => {
+                let pieces: Vec<&[u8]> = stem.split(|byte| *byte == b'#').collect();
+                let stem = pieces.join(&b"%23"[..]);
+                let query = query.map_or_else(Vec::new, |query| [b"?", query].concat());
+                joined(&[&stem, &query], arena)
+            }
+        };
         let host = host.map(|host| with_scheme(host, protocol, port, arena));
         let of_line = host.map(|origin| Named { origin, decides: true });
         let of_all = || given.map(|given| Named { origin: given.as_bytes(), decides: false });
@@ -270,7 +280,8 @@ mod tests {
         let (has_agent, has_time) = (fields.contains("Agent"), fields.contains("date"));
         let lines = [line.as_bytes()].into_iter();
         let all = W3cLine::from_head(head.as_bytes(), lines, has_agent, has_time).unwrap();
-        let (values, doubts) = all.read(line.as_bytes(), given, &arena);
+        let given = given.map(Given::new);
+        let (values, doubts) = all.read(line.as_bytes(), given.as_ref(), &arena);
         let Values { url, time, agent, host, .. } = values;
         let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
         let read = (host.map(text), url.map(text), agent.map(text), time.map(|time| time.0));
@@ -291,6 +302,18 @@ mod tests {
         ] {
             let ((_, url, ..), doubts) = read_given("cs-uri cs-host", line, given);
             assert_eq!((url.as_deref().map_err(|it| *it), doubts), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_number_sign_in_a_path_begins_no_fragment() {
+        for (line, expected) in [
+            ("/a#x s=1 a.example", "/a%23x?s=1"),
+            ("/a#x - a.example", "/a%23x"),
+            ("/#a#?b s=1 a.example", "/%23a%23?b?s=1"),
+        ] {
+            let url = read("cs-uri-stem cs-uri-query cs-host", line).1;
+            assert_eq!(url.as_deref(), Ok(expected), "{line}");
         }
     }
 

@@ -11,6 +11,7 @@ use std::ops::Range;
 
 use memchr::{memchr, memmem, memrchr};
 
+use super::super::short::first_of;
 use super::escape::Quoting;
 use super::fields::{Extent, Field, What};
 use super::time::{CLF_BYTES, TimeForm};
@@ -240,11 +241,10 @@ fn behind_words(text: &[u8], words: u8) -> Option<&[u8]> {
         while let [b' ', after @ ..] = rest {
             rest = after;
         }
-        let bytes = rest.iter().take_while(|byte| !matches!(**byte, b' ' | b'"')).count();
-        if bytes == 0 {
-            return None;
+        match first_of([b' ', b'"'], rest) {
+            None | Some(0) => return None,
+            Some(bytes) => rest = &rest[bytes..],
         }
-        rest = &rest[bytes..];
         left -= 1;
     }
 }
@@ -331,9 +331,7 @@ fn end_of(field: Field, text: &[u8], behind: &[u8]) -> Option<usize> {
 fn end_of_words(text: &[u8], words: u8, are_last: bool) -> Option<usize> {
     let mut end = 0;
     for left in (0..words).rev() {
-        // A blank and a quote are the least bytes that most words are followed by.
-        let ends = |byte: &u8| matches!(*byte, b' ' | b'"');
-        let word = text[end..].iter().position(ends).unwrap_or(text.len() - end);
+        let word = first_of([b' ', b'"'], &text[end..]).unwrap_or(text.len() - end);
         end += word;
         match text.get(end) {
             Some(b' ') if left > 0 => end += 1,

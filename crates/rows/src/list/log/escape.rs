@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use memchr::memchr;
 use portcullis_engine::bytes::hex_value;
-use wide::u8x16;
+
+use super::super::short::first_of;
 
 /// The escape for a byte that a server does not write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,7 +41,7 @@ impl Quoting {
     /// Returns the place of the quote that ends a text, and whether a backslash is before it; `None` if there is none.
     #[inline]
     pub fn end(self, text: &[u8]) -> Option<(usize, bool)> {
-        let end = quote_or_backslash(text)?;
+        let end = first_of([b'"', b'\\'], text)?;
         match text[end] {
             b'"' => Some((end, false)),
             _ => self.end_behind(text, end).map(|end| (end, true)),
@@ -134,29 +135,6 @@ impl Escape {
         let (byte, taken) = escaped.unwrap_or((byte, 1));
         (Unescaped::Byte(byte), taken)
     }
-}
-
-/// Returns the first place of a quote or a backslash. Texts are short, so that a call of a search takes as long.
-#[inline]
-fn quote_or_backslash(text: &[u8]) -> Option<usize> {
-    let places = |chunk: &[u8; 16]| {
-        let chunk = u8x16::new(*chunk);
-        let found = chunk.simd_eq(u8x16::splat(b'"')) | chunk.simd_eq(u8x16::splat(b'\\'));
-        found.to_bitmask() & 0xffff
-    };
-    let (chunks, rest) = text.as_chunks::<16>();
-    for (number, chunk) in chunks.iter().enumerate() {
-        let found = places(chunk);
-        if found != 0 {
-            return Some(16 * number + found.trailing_zeros() as usize);
-        }
-    }
-    if let Some(last) = text.last_chunk::<16>() {
-        // The bytes before the rest are none.
-        let found = places(last);
-        return (found != 0).then(|| text.len() - 16 + found.trailing_zeros() as usize);
-    }
-    rest.iter().position(|byte| matches!(*byte, b'"' | b'\\'))
 }
 
 enum Unescaped {

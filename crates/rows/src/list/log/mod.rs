@@ -45,7 +45,7 @@ use self::fields::What;
 use self::prefix::Prefix;
 use self::servers::{SERVERS, Shows, Targets};
 use self::time::TimeForm;
-use super::host::{NO_HOST, is_bare_address, joined};
+use super::host::{Given, NO_HOST, is_bare_address, joined};
 use super::noticed::Doubts;
 use super::request::{Named, asked, has_version, is_method, is_target, parts_of, target};
 use super::values::{Values, kept};
@@ -259,6 +259,13 @@ impl LogFormat {
             Some(prefix) => prefix,
         };
         if !is_plain || requests.iter().all(|line| prefix.without(line).is_some()) {
+            if requests.iter().any(|line| fits(line) && self.is_other_behind(prefix, line)) {
+                return Err(format!(
+                    "lines fit the format with and without {}, and mean another request each way; remove that text \
+                     from the lines, or make it part of the format",
+                    prefix.describe()
+                ));
+            }
             return line(Some(prefix));
         }
         // Where a line begins with what a client sends, that may look like the text of a collector.
@@ -271,6 +278,18 @@ impl LogFormat {
              each kind",
             prefix.describe()
         ))
+    }
+
+    /// Whether a line means something else without its prefix.
+    fn is_other_behind(&self, prefix: Prefix, line: &[u8]) -> bool {
+        let arena = Arena::new();
+        let all = Reads { time: true, agent: true };
+        let [whole, rest] = [None, Some(prefix)].map(|prefix| {
+            let line_of = LogLine { format: self.clone(), prefix, reads: all };
+            let (values, doubts) = line_of.read(line, None, &arena);
+            (values.url, values.host, values.time, values.agent, doubts)
+        });
+        prefix.without(line).is_some() && whole != rest
     }
 
     /// Whether a line begins with what a client sends.
@@ -405,7 +424,7 @@ impl LogLine {
     pub(super) fn read<'c>(
         &self,
         text: &'c [u8],
-        given: Option<&str>,
+        given: Option<&Given>,
         arena: &'c Arena,
     ) -> (Values<'c>, Doubts) {
         let format = &*self.format.0;
@@ -471,14 +490,13 @@ impl Format {
         &self,
         value: &impl Fn(Slot) -> Option<&'c [u8]>,
         undone: &impl Fn(&'c [u8]) -> &'c [u8],
-        given: Option<&str>,
+        given: Option<&Given>,
         arena: &'c Arena,
     ) -> Option<&'c [u8]> {
         let is_some = |text: &&[u8]| !matches!(*text, b"" | b"-");
         let found = value(Slot::Host).filter(is_some);
         let found = found.map(|host| self.with_brackets(undone(host), arena));
-        let given = given.filter(|given| !given.contains("://")).map(str::as_bytes);
-        let Some(host) = found.or(given) else { return found };
+        let Some(host) = found.or(given.and_then(Given::host_alone)) else { return found };
         let scheme = match value(Slot::Scheme).filter(is_some) {
             Some(b"http") => Some(&b"http://"[..]),
             Some(b"https") => Some(&b"https://"[..]),
@@ -552,7 +570,7 @@ impl Format {
         &self,
         target: &'c [u8],
         host: Option<&'c [u8]>,
-        given: Option<&str>,
+        given: Option<&Given>,
         arena: &'c Arena,
     ) -> Result<Asked<'c>, Problem> {
         let Targets { without_query, query_is_cut, decoded, are_urls, .. } = self.targets;
@@ -564,7 +582,7 @@ impl Format {
         }
         // The server served it on the host that it found.
         let decides = self.is_host_found && host.is_some();
-        let named = host.or(given.map(str::as_bytes)).filter(|_| !are_urls);
+        let named = host.or(given.map(Given::as_bytes)).filter(|_| !are_urls);
         let named = named.map(|origin| Named { origin, decides });
         let (asked, other) = asked(target, named, arena)?;
         // A URL that is made of fields has the scheme that the server found.
