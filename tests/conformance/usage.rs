@@ -414,7 +414,8 @@ fn paths_of(text: &[u8]) -> (Vec<Vec<u8>>, bool) {
         if !path.starts_with(b"/") {
             path.insert(0, b'/');
         }
-        *path = path.replace(" ", "%20");
+        // A URL has neither of them (a record with one is invalid).
+        *path = path.replace(" ", "%20").replace("\\", "%5C");
     }
     // The dialect always allows robots.txt.
     paths.retain(|path| path != b"/robots.txt" && known.insert(path.clone()));
