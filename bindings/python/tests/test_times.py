@@ -292,10 +292,10 @@ def test_functions_of_duckdb_ask_as_of_a_time(classifier, captures):
 
     time = captures[len(captures) // 2][0]
     con = duckdb.connect()
-    register(con, classifier, "then", at=time)
+    register(con, classifier, "verdict_then", at=time)
     register_filter(con, classifier, "allowed_then", mode="any", at=time)
     urls = [f"https://{host}/{path}" for host in HOSTS for path in "xy"]
-    found = [con.execute("SELECT then(?), allowed_then(?)", [url, url]).fetchone() for url in urls]
+    found = [con.execute("SELECT verdict_then(?), allowed_then(?)", [url, url]).fetchone() for url in urls]
     expected = classifier.classify(urls, columns="verdict", at=time).to_pylist()
     allowed = classifier.allowed(urls, mode="any", at=time).to_pylist()
     assert found == list(zip(expected, allowed, strict=True))
