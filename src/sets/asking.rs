@@ -205,7 +205,7 @@ impl Session {
 /// The answers on a block of URLs. They borrow the session, which decides the next block when they
 /// are no longer used.
 ///
-/// An *answer* is that on one URL for one agent: its number is `url * agents + agent`. Methods panic
+/// An *answer* is about one URL for one agent: its number is `url * agents + agent`. Methods panic
 /// if there is no such answer.
 ///
 /// ```

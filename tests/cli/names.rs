@@ -31,7 +31,7 @@ fn an_error_lists_the_names_that_there_are() {
             "it has 2 columns, `url`",
         ),
         ("d.csv", many.join(",") + "\n", "--url-field 31,99", "it has 30 columns, `c1`"),
-        ("e.csv", many.join(",") + "\n", "--url-field q", "`c24` and 6 more; name"),
+        ("e.csv", many.join(",") + "\n", "--url-field q", "`c24` and 6 more; choose"),
         ("f.jsonl", "{\"a\": {\"b\": 1}, \"c\": 2}\n".into(), "--url-field q", "`a.b`, `c`;"),
         (
             "g.jsonl",

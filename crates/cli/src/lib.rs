@@ -70,7 +70,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitStatus {
         // The reader of the output closed it, which is not a failure.
         Err(error) if output::is_closed_pipe(&error) => ExitStatus::Done,
         Err(error) => {
-            message::say(format_args!("error: {error:#}"));
+            message::fail(&error);
             ExitStatus::Failed
         }
     }

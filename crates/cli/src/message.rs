@@ -3,8 +3,9 @@
 //! File names, hosts and agents in messages are untrusted text. Every message goes through this
 //! module, which escapes hidden characters. A closed standard error is ignored.
 
+use std::env;
 use std::fmt::Display;
-use std::io::{self, Write as _};
+use std::io::{self, IsTerminal as _, Write as _};
 
 use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -16,6 +17,16 @@ use portcullis_text::visible::visible;
 /// Writes a message.
 pub fn say(message: impl Display) {
     let _ = writeln!(io::stderr(), "{}", visible(&with_flags(&message.to_string())));
+}
+
+/// Writes the error that ends the program, in colour where clap's errors are.
+pub fn fail(error: &anyhow::Error) {
+    let text = visible(&with_flags(&format!("{error:#}"))).to_string();
+    let has_colour = io::stderr().is_terminal()
+        && env::var_os("NO_COLOR").is_none_or(|it| it.is_empty())
+        && env::var_os("TERM").is_none_or(|it| it != "dumb");
+    let word = if has_colour { "\x1b[1m\x1b[31merror:\x1b[0m" } else { "error:" };
+    let _ = writeln!(io::stderr(), "{word} {text}");
 }
 
 /// Returns a message with flags for the names of settings that libraries write.

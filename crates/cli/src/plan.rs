@@ -408,10 +408,18 @@ pub fn format(
     let page = "; the page about a list is `portcullis audit -o FILE.html`";
     ensure!(
         output.is_special(),
-        "{}: unknown format; use the extension {} (and .gz or .zst), or --format{}",
+        "{}: unknown format; use the extension {}, also with .gz or .zst, or --format{}",
         output.display(),
-        extensions.join(" or "),
+        joined_by_or(&extensions),
         if is_page { page } else { "" }
     );
     Ok(formats[0])
+}
+
+/// Joins alternatives: `a, b or c`.
+fn joined_by_or(words: &[String]) -> String {
+    match words {
+        [rest @ .., last] if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
+        _ => words.concat(),
+    }
 }

@@ -26,7 +26,7 @@
 
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
-use portcullis_text::figures::{grouped, percent};
+use portcullis_text::figures::{counted, grouped, percent};
 use portcullis_text::visible::{cut_characters, visible};
 
 use crate::limits::PAGE_TEXT_CHARACTERS_MAX;
@@ -279,7 +279,7 @@ pub fn table(
             p.caption id={ (id) "-caption" } { (caption) }
             (whole(first))
             @if !rest.is_empty() {
-                details { summary { (grouped(rest.len() as u64)) " more rows" } (whole(rest)) }
+                details { summary { (counted(rest.len() as u64, "more row")) } (whole(rest)) }
             }
         }
     }

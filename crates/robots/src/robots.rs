@@ -4,8 +4,8 @@
 //! [`Dialect`] is given. For the URLs of many hosts, use a policy set; for groups, lines and notes,
 //! use [`RobotsTxt`].
 //!
-//! A crawler starts with a response, because the status matters: by [`Robots::from_response`] a site
-//! without a file allows everything, and a site whose server fails allows nothing.
+//! A crawler starts with a response, because the status matters: by [`Robots::from_response`] an
+//! origin without a file allows everything, and an origin whose server fails allows nothing.
 //!
 //! Parsing is linear in the file. [`Robots::agent`] copies the rules that apply. [`AgentRules`] tries
 //! them one by one for the first URLs, then compiles their [rule set](portcullis_engine::ruleset) and
@@ -57,7 +57,7 @@ use crate::url::{
     BadUrl, compared_path, ends_in_control, host_key, plain_head, split_assuming, unclear_path,
 };
 
-/// The robots.txt file of a site, or what holds without one; it borrows the text.
+/// A robots.txt file, or the outcome of an answer without one. It borrows the text.
 #[derive(Clone, Debug)]
 pub struct Robots<'t> {
     text: &'t [u8],
@@ -243,8 +243,8 @@ impl<'t> Robots<'t> {
     }
 
     /// Explains the decision for a crawler on `url`: the groups that apply, the deciding rule and the
-    /// losing rules. Tries every rule. Without a file nothing of it applies, and [`Robots::state`] is
-    /// the reason.
+    /// losing rules. Tries every rule. Without a file there are no groups and rules, and
+    /// [`Robots::state`] is the reason.
     ///
     /// # Errors
     ///

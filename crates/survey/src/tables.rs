@@ -10,12 +10,12 @@ use portcullis_dialect::decision::{PolicyState, Verdict};
 use portcullis_dialect::usage::{Label, Preference, Stance};
 use portcullis_lint::Diagnostic;
 use portcullis_lint::analysis::{Reach, Relation};
-use portcullis_report::page::SHOWN_ON_SHEET;
+use portcullis_report::page::{SHOWN, SHOWN_ON_SHEET, alike};
 use portcullis_report::{Figures, RecordFigures};
 use portcullis_robots::access::UnixSeconds;
 use portcullis_robots::syntax::NoteKind;
 use portcullis_set::PolicySet;
-use portcullis_text::figures::{counted, grouped, share, size};
+use portcullis_text::figures::{counted, few, grouped, share, size};
 use portcullis_text::visible::{cut_characters, visible};
 
 use crate::agents::{AgentFigures, ReachFigures};
@@ -216,11 +216,15 @@ pub fn audit(report: &Report, problems: &[Diagnostic]) -> String {
     let policies = report.account.run.policies.as_ref().map_or("", |policies| &policies.name);
     let lists = report.inputs.join(", ");
     text.line(visible(&format!("{} of {lists}, by {policies}", counted(*records, "record"))));
-    let agents = per_agent.iter().map(|row| {
-        let [allow, disallow, unknown, invalid] = Verdict::ALL.map(|verdict| row.verdict(verdict));
+    // Crawlers with equal numbers share a row, and those that may fetch least come first.
+    let mut by_verdicts = alike(per_agent.iter().map(|row| Verdict::ALL.map(|it| row.verdict(it))));
+    by_verdicts.sort_by_key(|([allow, ..], _)| *allow);
+    let rest = by_verdicts.split_off(by_verdicts.len().min(SHOWN));
+    let agents = by_verdicts.into_iter().map(|([allow, disallow, unknown, invalid], places)| {
         let share = |records_of| share(records_of, *records);
+        let names = places.iter().map(|&place| &*per_agent[place].agent);
         vec![
-            row.agent.clone(),
+            few(names, per_agent.len()),
             grouped(allow),
             share(allow),
             grouped(disallow),
@@ -230,6 +234,10 @@ pub fn audit(report: &Report, problems: &[Diagnostic]) -> String {
         ]
     });
     text.table(&["crawler", "may fetch", "", "must not", "", "not known", "not a URL"], agents);
+    if !rest.is_empty() {
+        let crawlers = rest.iter().map(|(_, places)| places.len() as u64).sum();
+        text.line(format_args!("  and {} that may fetch more", counted(crawlers, "other crawler")));
+    }
     let rules = report.rules.deciding.rows.iter().take(SHOWN_ON_SHEET).map(|it| {
         let field = if it.verdict == "allow" { "Allow" } else { "Disallow" };
         let (line, records, host) = (it.line, it.records, it.host.to_string());
@@ -245,8 +253,13 @@ pub fn audit(report: &Report, problems: &[Diagnostic]) -> String {
         let stated = agent.hosts.stated().filter(|(label, _)| *label != Label::Use);
         stated.map(move |(label, counts)| {
             let counts = [Stance::Yes, Stance::No, Stance::Mixed].map(|it| counts.of(it));
-            row(format!("{label} by {}", agent.agent), &counts)
+            ((label, counts), &*agent.agent)
         })
+    });
+    let (uses, names): (Vec<_>, Vec<_>) = uses.unzip();
+    let uses = alike(uses).into_iter().map(|((label, counts), places)| {
+        let names = places.iter().map(|&place| names[place]);
+        row(format!("{label} by {}", few(names, per_agent.len())), &counts)
     });
     text.table(&["use", "y", "n", "differs by path"], uses);
     text.0

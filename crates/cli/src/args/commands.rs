@@ -26,13 +26,14 @@ const AGENT_OF_RECORD: &str = "agent_field";
 
 /// Check URLs and print VERDICT, TAB, URL for each
 ///
-/// The exit status is 0 if every URL is allowed, and 1 if one is disallowed, unknown or invalid. A build
-/// can fail when robots.txt blocks a page of the sitemap.
+/// The exit status is 0 if every URL is allowed, and 1 if one is disallowed, unknown or invalid. A
+/// build can fail when robots.txt blocks a page of the sitemap.
 #[derive(Args)]
 pub struct CheckArgs {
     /// URLs, or lists of URLs: `@FILE`, or `-` for standard input
     ///
-    /// Lists may have any format that `classify` reads. The URLs of lists come after the URLs named here.
+    /// Lists may have any format that `classify` reads. The URLs of lists come after the URLs named
+    /// here.
     #[arg(value_name = "URL", required = true, value_parser = values::path(UrlOrList::parse))]
     pub urls: Vec<UrlOrList>,
 
@@ -48,8 +49,8 @@ pub struct CheckArgs {
     #[command(flatten)]
     pub time: TimeArgs,
 
-    /// Show the group that applies, the deciding rule and its line, the losing rules, and the clause of
-    /// the standard
+    /// Show the group that applies, the deciding rule and its line, the losing rules, and the
+    /// clause of the standard
     #[arg(long, help_heading = "Output")]
     pub explain: bool,
 
@@ -88,10 +89,11 @@ pub struct ClassifyArgs {
 
     /// Columns to add, such as verdict,reason,line,rule,group,delay,state
     ///
-    /// Separate several by commas. For each agent: verdict (the default), reason, line, rule, group, and delay
-    /// (the Crawl-delay in seconds). For each record: `state` is the state of the origin (rules, no-rules, page,
-    /// unavailable, unreachable, deferred or unknown). With --at, `captured` is the date of the newest capture at
-    /// that time, and `since` and `until` are the period in which the policy stayed the same.
+    /// Separate several by commas. For each agent: verdict (the default), reason, line, rule,
+    /// group, and delay (the Crawl-delay in seconds). For each record: `state` is the state of the
+    /// origin (rules, no-rules, page, unavailable, unreachable, deferred or unknown). With --at,
+    /// `captured` is the date of the newest capture at that time, and `since` and `until` are the
+    /// period in which the policy stayed the same.
     #[arg(long, value_name = "WORDS", help_heading = "Output")]
     pub columns: Option<Columns>,
 
@@ -122,8 +124,8 @@ pub struct ClassifyArgs {
 
 /// Print the allowed records of a list
 ///
-/// Records are copied byte for byte, in the order of the input. By default, records of hosts without a policy
-/// and records that are not URLs are dropped; an empty line is not a URL.
+/// Records are copied byte for byte, in the order of the input. By default, records of hosts
+/// without a policy and records that are not URLs are dropped; an empty line is not a URL.
 #[derive(Args)]
 #[command(mut_arg("output", |output| {
     output.help(texts::OUTPUT_OF_FILTER).long_help(texts::OUTPUT_OF_FILTER_LONG)
@@ -139,8 +141,8 @@ pub struct FilterArgs {
 
     /// Destination of URLs of hosts without a policy
     ///
-    /// keep writes them to the output, drop to none, and FILE sets them aside. A file with the name keep or drop is
-    /// written as ./keep or ./drop.
+    /// keep writes them to the output, drop to none, and FILE sets them aside. A file with the name
+    /// keep or drop is written as ./keep or ./drop.
     #[arg(long, value_name = "keep|drop|FILE", value_parser = values::path(RecordsTo::parse), default_value = "drop", value_hint = ValueHint::FilePath, help_heading = "Selection")]
     pub unknown: RecordsTo,
 
@@ -152,15 +154,15 @@ pub struct FilterArgs {
 
     /// Destination of URLs with a web page as robots.txt
     ///
-    /// keep, drop or FILE, as for --unknown. JSON and binary data count as pages too. A page has no rules, so every
-    /// dialect allows everything.
+    /// keep, drop or FILE, as for --unknown. JSON and binary data count as pages too. A page has no
+    /// rules, so every dialect allows everything.
     #[arg(long, value_name = "keep|drop|FILE", value_parser = values::path(RecordsTo::parse), default_value = "keep", value_hint = ValueHint::FilePath, help_heading = "Selection", hide_short_help = true)]
     pub pages: RecordsTo,
 
     /// Keep only what permits train-ai, ai-use, search or use=LEVEL
     ///
-    /// The levels of Content-Signal are immediate, reference and full. `use=reference` keeps URLs that permit
-    /// reference or full.
+    /// The levels of Content-Signal are immediate, reference and full. `use=reference` keeps URLs
+    /// that permit reference or full.
     #[arg(long, value_name = "LABEL", value_parser = values::purpose, requires = "unstated", help_heading = "Selection")]
     pub purpose: Option<Purpose>,
 
@@ -192,19 +194,20 @@ pub struct RecordsArgs {
 
     /// Column or field NAME with the agent of each record, or `record`
     ///
-    /// `record` is the User-Agent header in an access log. NAME is the name or number of a column, or a path with
-    /// dots. Each record gets one verdict; `classify` adds the columns `agent` (as in -a, or `*`) and `verdict`. The
-    /// known agents are the agents of -a, or by default the built-in lists. An agent that neither -a nor any robots.txt
-    /// names follows the groups for `*`. A record without an agent, or with an agent that only files name, is
-    /// unknown, with the reason `no-agent`.
+    /// `record` is the User-Agent header in an access log. NAME is the name or number of a column,
+    /// or a path with dots. Each record gets one verdict; `classify` adds the columns `agent` (as
+    /// in -a, or `*`) and `verdict`. The known agents are the agents of -a, or by default the
+    /// built-in lists. An agent that neither -a nor any robots.txt names follows the groups for
+    /// `*`. A record without an agent, or with an agent that only files name, is unknown, with the
+    /// reason `no-agent`.
     #[arg(long, value_name = "NAME", value_delimiter = ',', help_heading = "Questions")]
     pub agent_field: Vec<String>,
 
     /// How agents of records are written: token or header
     ///
     /// token is a product token, header a User-Agent header. The default is token, and header for
-    /// `--agent-field record`. A header stands for the longest product token in it that the robots.txt names, as
-    /// for --user-agent.
+    /// `--agent-field record`. A header stands for the longest product token in it that the
+    /// robots.txt names, as for --user-agent.
     #[arg(long, value_parser = values::one_of(&[("token", AgentKind::Token), ("header", AgentKind::Header)]), value_name = "KIND", hide_possible_values = true, hide_short_help = true, help_heading = "Questions")]
     pub agent_kind: Option<AgentKind>,
 
@@ -213,8 +216,8 @@ pub struct RecordsArgs {
     #[command(flatten)]
     pub times: ListTimeArgs,
 
-    /// Decide by the newest policies too: `filter` keeps what was allowed then and is allowed now, `classify`
-    /// adds the verdict as of now
+    /// Decide by the newest policies too: `filter` keeps what was allowed then and is allowed now,
+    /// `classify` adds the verdict as of now
     ///
     /// The column follows the verdict of each agent and has its name with `_now`, and so does each column of
     /// --usage. In `filter`, an agent must be allowed, and have the use of --purpose, at both times. An agent that is
@@ -232,8 +235,8 @@ pub struct RecordsArgs {
 
     /// Time at which ages are judged [default: the clock's]
     ///
-    /// Without --max-age, verdicts stay the same, and the summary counts the URLs whose robots.txt had expired at
-    /// this time or was captured later.
+    /// Without --max-age, verdicts stay the same, and the summary counts the URLs whose robots.txt
+    /// had expired at this time or was captured later.
     #[arg(long, value_name = "TIME", value_parser = values::time, hide_short_help = true, help_heading = "Time")]
     pub now: Option<UnixSeconds>,
 
@@ -244,15 +247,16 @@ pub struct RecordsArgs {
 
     /// Write one output for each list to DIR, named after the list
     ///
-    /// `urls.txt.gz` becomes `DIR/urls.tsv.gz`; with `filter`, names stay the same. All files appear together once
-    /// they are complete, unless --skip-existing or --keep-going is given.
+    /// `urls.txt.gz` becomes `DIR/urls.tsv.gz`; with `filter`, names stay the same. All files
+    /// appear together once they are complete, unless --skip-existing or --keep-going is given.
     #[arg(long, value_name = "DIR", value_parser = values::path(OutputFolder::parse), conflicts_with = "output", value_hint = ValueHint::DirPath, help_heading = "Output", hide_short_help = true)]
     pub out_dir: Option<OutputFolder>,
 
     /// With --out-dir, skip lists whose outputs exist
     ///
     /// Each output appears once it is complete, so the same command continues an interrupted run.
-    // What conflicts with --out-dir is named here too, because clap asks for no flag that another excludes.
+    // What conflicts with --out-dir is named here too, because clap asks for no flag that another
+    // excludes.
     #[arg(
         long,
         requires = "out_dir",
@@ -264,8 +268,8 @@ pub struct RecordsArgs {
 
     /// With --out-dir, continue after a list that cannot be read
     ///
-    /// Each output appears once it is complete. Failed lists are reported and have no output, and the exit status
-    /// is 2.
+    /// Each output appears once it is complete. Failed lists are reported and have no output, and
+    /// the exit status is 2.
     #[arg(
         long,
         requires = "out_dir",
@@ -277,8 +281,8 @@ pub struct RecordsArgs {
 
     /// Write each host without a policy, TAB, and its number of URLs to FILE
     ///
-    /// Lines are sorted by host; .gz and .zst compress them. The number of hosts is not limited: counts that do not
-    /// fit in memory go to temporary files next to FILE.
+    /// Lines are sorted by host; .gz and .zst compress them. The number of hosts is not limited:
+    /// counts that do not fit in memory go to temporary files next to FILE.
     #[arg(long, value_name = "FILE", value_parser = values::path(OutputFile::parse), value_hint = ValueHint::FilePath, hide_short_help = true, help_heading = "Output")]
     pub unknown_hosts: Option<OutputFile>,
 
@@ -290,17 +294,18 @@ pub struct RecordsArgs {
 
 /// Report how robots.txt affects a list of URLs: which agents may fetch which URLs, by which rules
 ///
-/// One pass over the list counts verdicts by agent, the hosts that disallow most, the rules that decide most
-/// URLs, what each crawler may fetch, what pages may be used for, hosts whose robots.txt is missing, and
-/// problems in the files. The report is the same for any number of threads. To compare two policy sets on a
-/// list, use `portcullis diff OLD NEW -a AGENT FILE`.
+/// One pass over the list counts verdicts by agent, the hosts that disallow most, the rules that
+/// decide most URLs, what each crawler may fetch, what pages may be used for, hosts whose
+/// robots.txt is missing, and problems in the files. The report is the same for any number of
+/// threads. To compare two policy sets on a list, use `portcullis diff OLD NEW -a AGENT FILE`.
 ///
-/// Without -o, the report is a one-page summary as text. -o FILE.html writes a page for a browser. It begins
-/// with the same summary, which prints on one A4 sheet, works without a network, in light and dark, and stays
-/// below 2 MB: longer lists are cut. -o FILE.json writes one object with everything.
+/// Without -o, the report is a one-page summary as text. -o FILE.html writes a page for a browser.
+/// It begins with the same summary, which prints on one A4 sheet, works without a network, in light
+/// and dark, and stays below 2 MB: longer lists are cut. -o FILE.json writes one object with
+/// everything.
 ///
-/// With --at TIME, the report is as of that time. With --time-field, each URL is decided as of its own time,
-/// and figures about files alone describe the newest policies.
+/// With --at TIME, the report is as of that time. With --time-field, each URL is decided as of its
+/// own time, and figures about files alone describe the newest policies.
 #[derive(Args)]
 #[command(mut_arg("top", |top| top.help("Number of rows per list [default: 50]")))]
 pub struct AuditArgs {
@@ -360,19 +365,20 @@ Input formats:
 
 /// Compile archived robots.txt files into a policy set
 ///
-/// The newest capture of each origin is used. Redirects are followed if their targets were captured. An input
-/// that cannot be read is an error; a broken record is reported and skipped.
+/// The newest capture of each origin is used. Redirects are followed if their targets were
+/// captured. An input that cannot be read is an error; a broken record is reported and skipped.
 ///
-/// Policy sets among the inputs are merged as if their inputs had been compiled together. They must have the
-/// same dialect, size limit and treatment of outages, unless flags choose these. The order of inputs does not
-/// matter: of two captures in the same second, or without dates, the one from the input later by name is used.
+/// Policy sets among the inputs are merged as if their inputs had been compiled together. They must
+/// have the same dialect, size limit and treatment of outages, unless flags choose these. The order
+/// of inputs does not matter: of two captures in the same second, or without dates, the one from
+/// the input later by name is used.
 #[derive(Args)]
 #[command(after_long_help = SCHEMAS)]
 pub struct CompileArgs {
     /// Archives, folders, patterns, policy sets, or `@NAMES`; `-` is standard input
     ///
-    /// Folders are read with all files below them, except names that begin with `.` or `_`. `@NAMES` is a file with
-    /// one INPUT per line. The formats are listed below.
+    /// Folders are read with all files below them, except names that begin with `.` or `_`.
+    /// `@NAMES` is a file with one INPUT per line. The formats are listed below.
     #[arg(value_name = "INPUT", required = true, value_parser = values::path(|path| Ok(CapturePath(path.into()))))]
     pub inputs: Vec<CapturePath>,
 
@@ -383,19 +389,20 @@ pub struct CompileArgs {
 
     /// Ignore captures after TIME, a date or RFC 3339 time
     ///
-    /// A host whose last capture failed is unreachable from its first failure until TIME, or by default until its
-    /// last failed capture. A note counts the captures after TIME. The default is the TIME of the policy sets among
-    /// the inputs, if they agree. Policy sets with captures after TIME, or without some before it, are an error.
+    /// A host whose last capture failed is unreachable from its first failure until TIME, or by
+    /// default until its last failed capture. A note counts the captures after TIME. The default is
+    /// the TIME of the policy sets among the inputs, if they agree. Policy sets with captures after
+    /// TIME, or without some before it, are an error.
     #[arg(long, value_name = "TIME", value_parser = values::time, help_heading = "Outages")]
     pub as_of: Option<UnixSeconds>,
 
     /// Effect of an outage of more than 30 days [default: no-change]
     ///
-    /// no-change: the host stays unreachable, and everything is disallowed. unavailable: everything is allowed.
-    /// last-good-copy: the newest captured file applies; without one, no-change. unavailable-at-once: everything is
-    /// allowed from the first failure on, as Heritrix crawls after server errors, against RFC 9309. The flag applies
-    /// to rfc9309 and draft2019, which leave the choice. google uses the last good copy, and allows everything
-    /// without one.
+    /// no-change: the host stays unreachable, and everything is disallowed. unavailable: everything
+    /// is allowed. last-good-copy: the newest captured file applies; without one, no-change.
+    /// unavailable-at-once: everything is allowed from the first failure on, as Heritrix crawls
+    /// after server errors, against RFC 9309. The flag applies to rfc9309 and draft2019, which
+    /// leave the choice. google uses the last good copy, and allows everything without one.
     #[arg(long, value_name = "CHANGE", value_parser = values::named(&LongOutage::ALL, LongOutage::as_str), help_heading = "Outages", hide_short_help = true)]
     pub long_outage: Option<LongOutage>,
 
@@ -404,10 +411,10 @@ pub struct CompileArgs {
 
     /// Give an origin without a capture the robots.txt of the other scheme of its host
     ///
-    /// By RFC 9309, http://a.example and https://a.example each have a robots.txt, and an origin without a capture
-    /// is unknown. With this flag, http takes the policy of https, or https the policy of http, and the note
-    /// `other-scheme` counts these origins. A captured origin keeps its own answer. The set stores the flag, and
-    /// sets that differ in it are merged only with it.
+    /// By RFC 9309, http://a.example and https://a.example each have a robots.txt, and an origin
+    /// without a capture is unknown. With this flag, http takes the policy of https, or https the
+    /// policy of http, and the note `other-scheme` counts these origins. A captured origin keeps
+    /// its own answer. The set stores the flag, and sets that differ in it are merged only with it.
     #[arg(long, help_heading = "Schemes", hide_short_help = true)]
     pub join_schemes: bool,
 
@@ -416,8 +423,8 @@ pub struct CompileArgs {
 
     /// Names of fields in JSON Lines, CSV and Parquet, such as url=request.url,body=text
     ///
-    /// Dots separate nested names; write `\.` for a dot in a name. An empty NAME means that there is no such field.
-    /// This flag may be given multiple times.
+    /// Dots separate nested names; write `\.` for a dot in a name. An empty NAME means that there
+    /// is no such field. This flag may be given multiple times.
     #[arg(long, value_name = "FIELD=NAME,…", value_delimiter = ',', help_heading = "Input")]
     pub fields: Vec<FieldName>,
 
@@ -435,21 +442,23 @@ pub struct CompileArgs {
 
 /// Compare two policy sets, or two robots.txt files
 ///
-/// Two robots.txt files: the output has rows for each crawler that one of the files names, and for `*`, any
-/// other crawler. Crawlers with equal rows share them: `agent` has their names, separated by commas. The answer
-/// is `equal` if both files give the same verdict on every possible URL. It is `different` if they do not: the
-/// rows have a shortest path in each direction and then a path for each rule that changes a verdict, with both
-/// verdicts and rules. It is `unknown` if a limit ended the comparison; the exit status is 2 if no answer is
-/// better. With FILE, the output is the same as for two sets, and each robots.txt applies to every URL.
+/// Two robots.txt files: the output has rows for each crawler that one of the files names, and for
+/// `*`, any other crawler. Crawlers with equal rows share them: `agent` has their names, separated
+/// by commas. The answer is `equal` if both files give the same verdict on every possible URL. It
+/// is `different` if they do not: the rows have a shortest path in each direction and then a path
+/// for each rule that changes a verdict, with both verdicts and rules. It is `unknown` if a limit
+/// ended the comparison; the exit status is 2 if no answer is better. With FILE, the output is the
+/// same as for two sets, and each robots.txt applies to every URL.
 ///
-/// Two sets without FILE: a row for each changed origin, in the order of hosts, with the change (added, gone,
-/// state or rules), the old and the new state. With -a, an origin is reported only if the rules for one of the
-/// crawlers changed, in a row for each crawler. Rules are compared as patterns in normal form with their
-/// verdicts, by precedence. Without -a, the user-agent lines and rules of the file are compared.
+/// Two sets without FILE: a row for each changed origin, in the order of hosts, with the change
+/// (added, gone, state or rules), the old and the new state. With -a, an origin is reported only if
+/// the rules for one of the crawlers changed, in a row for each crawler. Rules are compared as
+/// patterns in normal form with their verdicts, by precedence. Without -a, the user-agent lines and
+/// rules of the file are compared.
 ///
-/// Two sets with FILE, which requires -a: a row for each URL and crawler whose verdict changed, in the order of
-/// the input, with both verdicts, their reasons, lines and rules. --usage adds rows for changes in what pages
-/// may be used for.
+/// Two sets with FILE, which requires -a: a row for each URL and crawler whose verdict changed, in
+/// the order of the input, with both verdicts, their reasons, lines and rules. --usage adds rows
+/// for changes in what pages may be used for.
 #[derive(Args)]
 #[command(
     mut_arg("assume_scheme", |scheme| scheme.requires("files")),
@@ -495,14 +504,14 @@ pub struct DiffArgs {
 
 /// Show statistics of a policy set, or the policies of one host
 ///
-/// Without HOST: origins by state, usage preferences and licences, crawlers, the largest and the most expensive
-/// policies, and dates. With HOST: how its policy was captured, the crawlers that it names, the usage records
-/// for each crawler, and all records with their lines. The exit status is 1 if the set has no policy for the
-/// host.
+/// Without HOST: origins by state, usage preferences and licences, crawlers, the largest and the
+/// most expensive policies, and dates. With HOST: how its policy was captured, the crawlers that it
+/// names, the usage records for each crawler, and all records with their lines. The exit status is
+/// 1 if the set has no policy for the host.
 ///
-/// If the set was compiled with --history, HOST also has its periods, in which the policy stays the same. The
-/// first period shows how much the policy allows (all, part, none) to each crawler that a file of the host names
-/// and to all others. Later periods show the changes.
+/// If the set was compiled with --history, HOST also has its periods, in which the policy stays the
+/// same. The first period shows how much the policy allows (all, part, none) to each crawler that a
+/// file of the host names and to all others. Later periods show the changes.
 #[derive(Args)]
 #[command(
     mut_arg("agents", |agents| agents.requires("host")),
@@ -515,7 +524,8 @@ pub struct InspectArgs {
     #[arg(value_name = "SET", value_parser = values::path(SetAt::parse))]
     pub set: SetAt,
 
-    /// Host (`example.com`, `example.com:8080`) for its http and https origins, or a URL for its origin
+    /// Host (`example.com`, `example.com:8080`) for its http and https origins, or a URL for its
+    /// origin
     #[arg(value_name = "HOST", conflicts_with = "top")]
     pub host: Option<OsString>,
 
@@ -524,7 +534,8 @@ pub struct InspectArgs {
 
     /// Verify the set: checksums, structure, and that the compiled rules match the stored text
     ///
-    /// Prints the sections of the set and their sizes. Statistics follow if --format or --top is given.
+    /// Prints the sections of the set and their sizes. Statistics follow if --format or --top is
+    /// given.
     #[arg(long)]
     pub verify: bool,
 
@@ -571,9 +582,9 @@ Columns:
 
 /// Survey a policy set: a row for each origin and crawler
 ///
-/// Values come from the compiled rules: whether a crawler may fetch all, part or none of an origin is decided
-/// over all paths, not by a list of URLs. The summary has totals for each crawler, in which a host counts once
-/// for each of its policies.
+/// Values come from the compiled rules: whether a crawler may fetch all, part or none of an origin
+/// is decided over all paths, not by a list of URLs. The summary has totals for each crawler, in
+/// which a host counts once for each of its policies.
 #[derive(Args)]
 #[command(
     after_long_help = COLUMNS,
@@ -591,14 +602,15 @@ pub struct SurveyArgs {
     #[arg(long, help = texts::HISTORY_OF_SURVEY, long_help = texts::HISTORY_OF_SURVEY_LONG, help_heading = "Output")]
     pub history: bool,
 
-    /// Add the values of licences and sitemaps: lists in Parquet and JSON Lines, JSON arrays elsewhere
+    /// Add the values of licences and sitemaps: lists in Parquet and JSON Lines, JSON arrays
+    /// elsewhere
     #[arg(long, help_heading = "Output", hide_short_help = true)]
     pub lists: bool,
 
     /// Write a row for each origin and sitemap that its robots.txt names instead
     ///
-    /// The columns are origin (`*` if one robots.txt applies to every URL), sitemap, and problem: the reason why a
-    /// value is not an absolute URL.
+    /// The columns are origin (`*` if one robots.txt applies to every URL), sitemap, and problem:
+    /// the reason why a value is not an absolute URL.
     #[arg(long, conflicts_with_all = ["agents", "user_agents", "baseline", "history", "lists"], help_heading = "Output")]
     pub sitemaps: bool,
 
@@ -614,9 +626,9 @@ pub struct SurveyArgs {
 
 /// Report problems in robots.txt files, line by line
 ///
-/// Each finding has a code, shows how each dialect reads the line, and names a fix. --describe all prints the
-/// page of all codes. With -a, only the rules for these crawlers are compared; problems of single lines and
-/// patterns are always reported. The exit status is 1 if an error is found.
+/// Each finding has a code, shows how each dialect reads the line, and names a fix. --describe all
+/// prints the page of all codes. With -a, only the rules for these crawlers are compared; problems
+/// of single lines and patterns are always reported. The exit status is 1 if an error is found.
 #[derive(Args)]
 pub struct LintArgs {
     /// Files, or folders for all files in them; `-` is standard input
@@ -636,8 +648,8 @@ pub struct LintArgs {
 
     /// Least severity to report: info, warning or error
     ///
-    /// By default, text and github report warnings and errors and count the findings of severity info. json has
-    /// every finding.
+    /// By default, text and github report warnings and errors and count the findings of severity
+    /// info. json has every finding.
     #[arg(long, value_parser = values::named(&Severity::ALL, Severity::as_str), value_name = "SEVERITY", conflicts_with_all = ["diff", "fix"], help_heading = "Codes")]
     pub level: Option<Severity>,
 
@@ -660,8 +672,8 @@ pub struct LintArgs {
 
     /// Print a diff of the edits that are proved to change no verdict
     ///
-    /// After these edits, every URL has the same verdict for every crawler in all dialects, or with --dialect in
-    /// that one. Edits that change verdicts are only suggested.
+    /// After these edits, every URL has the same verdict for every crawler in all dialects, or with
+    /// --dialect in that one. Edits that change verdicts are only suggested.
     #[arg(long, conflicts_with = "format", help_heading = "Fixing")]
     pub diff: bool,
 

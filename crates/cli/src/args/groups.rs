@@ -25,12 +25,13 @@ use super::texts;
 pub struct AgentArgs {
     /// Product tokens of crawlers, separated by commas
     ///
-    /// `*` is any crawler that no group names. `A+B` is one crawler that follows the groups of B if no group names
-    /// A. `A!` is a crawler that does not read the groups for `*` (in koster1996 and original1994, `!` is part of
-    /// the token). `@NAME` is a list: @ai-training, @ai-search, @ai-assistant, @ai-all, @search or @documented; or
-    /// one known crawler as its operator documents it, such as @YandexBot. `portcullis --agent-lists` shows them.
-    /// `@FILE` is a file with one product token per line and comments after `#`. Repeated names count once. This
-    /// flag may be given multiple times.
+    /// `*` is any crawler that no group names. `A+B` is one crawler that follows the groups of B if
+    /// no group names A. `A!` is a crawler that does not read the groups for `*` (in koster1996 and
+    /// original1994, `!` is part of the token). `@NAME` is a list: @ai-training, @ai-search,
+    /// @ai-assistant, @ai-all, @search or @documented; or one known crawler as its operator
+    /// documents it, such as @YandexBot. `portcullis --agent-lists` shows them. `@FILE` is a file
+    /// with one product token per line and comments after `#`. Repeated names count once. This flag
+    /// may be given multiple times.
     #[arg(
         short,
         long = "agents",
@@ -43,9 +44,9 @@ pub struct AgentArgs {
 
     /// A crawler, given by its User-Agent header
     ///
-    /// The crawler follows the groups of the longest product token in the header that some group names. Links and
-    /// parts that browsers share (`Mozilla`, `like Gecko`) are not product tokens. These crawlers come after -a. This
-    /// flag may be given multiple times.
+    /// The crawler follows the groups of the longest product token in the header that some group
+    /// names. Links and parts that browsers share (`Mozilla`, `like Gecko`) are not product tokens.
+    /// These crawlers come after -a. This flag may be given multiple times.
     #[arg(long = "user-agent", value_name = "HEADER", hide_short_help = true)]
     pub user_agents: Vec<String>,
 }
@@ -59,9 +60,9 @@ pub struct QuestionArgs {
 
     /// Scheme of URLs without one, such as `example.com/x`
     ///
-    /// `//example.com/x` has no scheme either. By default, such records are invalid. Mail addresses and records with another
-    /// scheme (`tel:911`) are always invalid. A host before a port must be `localhost` or contain a dot
-    /// (`example.com:8080`); write other hosts as `//myhost:8080`.
+    /// `//example.com/x` has no scheme either. By default, such records are invalid. Mail addresses
+    /// and records with another scheme (`tel:911`) are always invalid. A host before a port must be
+    /// `localhost` or contain a dot (`example.com:8080`); write other hosts as `//myhost:8080`.
     #[arg(long, value_name = "SCHEME", value_parser = values::scheme)]
     pub assume_scheme: Option<String>,
 }
@@ -80,9 +81,10 @@ pub struct RequiredArgs {
 pub struct UsageArgs {
     /// Add what pages may be used for: train-ai, ai-use, search, use
     ///
-    /// Separate several by commas. After its verdict, each agent gets a column for each label: y, n, ? (not stated)
-    /// or - (no access). `use` is a level: immediate, reference or full. JSON and `check --explain` also have the
-    /// deciding statement and the licences. The exit status is about access alone.
+    /// Separate several by commas. After its verdict, each agent gets a column for each label: y,
+    /// n, ? (not stated) or - (no access). `use` is a level: immediate, reference or full. JSON and
+    /// `check --explain` also have the deciding statement and the licences. The exit status is
+    /// about access alone.
     #[arg(long, value_name = "LABELS", value_delimiter = ',', value_parser = values::label)]
     pub usage: Vec<Label>,
 }
@@ -93,9 +95,10 @@ pub struct UsageArgs {
 pub struct BaselineArgs {
     /// Compare what each agent may fetch with what AGENT may: same, more, less or other
     ///
-    /// The comparison is exact over all paths, or unknown if the search took too long. `survey` adds the columns
-    /// relation and example_path: a shortest path that only the agent of the row may fetch, or else one that only AGENT
-    /// may. The summary of `survey` and the report of `audit` count hosts by relation.
+    /// The comparison is exact over all paths, or unknown if the search took too long. `survey`
+    /// adds the columns relation and example_path: a shortest path that only the agent of the row
+    /// may fetch, or else one that only AGENT may. The summary of `survey` and the report of
+    /// `audit` count hosts by relation.
     #[arg(long, value_name = "AGENT", value_parser = values::agent)]
     pub baseline: Option<AgentValue>,
 }
@@ -106,8 +109,8 @@ pub struct BaselineArgs {
 pub struct TextArgs {
     /// Standard or crawler whose rules apply [default: rfc9309]
     ///
-    /// original1994, koster1996, draft2019, rfc9309 or google. A policy set is compiled for one dialect; another one
-    /// is an error.
+    /// original1994, koster1996, draft2019, rfc9309 or google. A policy set is compiled for one
+    /// dialect; another one is an error.
     #[arg(long, value_name = "NAME", value_parser = values::named(&Dialect::ALL, |it| it.name), hide_possible_values = true)]
     pub dialect: Option<&'static Dialect>,
 
@@ -135,9 +138,9 @@ impl TextArgs {
 pub struct StrictArgs {
     /// Turn notes and warnings about the input into errors
     ///
-    /// Such as files that are skipped, longer than --max-robots-size, or HTML, JSON or binary data; broken records;
-    /// captures without a status or after --as-of. By default, each is reported, and files are parsed as the dialect
-    /// says.
+    /// Such as files that are skipped, longer than --max-robots-size, or HTML, JSON or binary data;
+    /// broken records; captures without a status or after --as-of. By default, each is reported,
+    /// and files are parsed as the dialect says.
     #[arg(long, hide_short_help = true)]
     pub strict: bool,
 }
@@ -156,10 +159,11 @@ pub struct FaultArgs {
     #[command(flatten)]
     pub strict: StrictArgs,
 
-    /// Skip files of --robots DIR, archives and sitemaps that cannot be read to their end, with a note
+    /// Skip files of --robots DIR, archives and sitemaps that cannot be read to their end, with a
+    /// note
     ///
-    /// The hosts of skipped files are unknown, or have the policy of an older capture. A list or a single robots.txt
-    /// that cannot be read is still an error.
+    /// The hosts of skipped files are unknown, or have the policy of an older capture. A list or a
+    /// single robots.txt that cannot be read is still an error.
     #[arg(long, conflicts_with = "strict", hide_short_help = true)]
     pub lenient: bool,
 }
@@ -178,16 +182,16 @@ impl FaultArgs {
 pub struct PolicyArgs {
     /// A robots.txt for every URL, or a folder of files named by host
     ///
-    /// In a folder, the name of a file is its host (`example.com`, `example.com.txt` or `example.com.robots.txt`).
-    /// The file applies to http and https on their default ports. If two files have the same host, the first by name
-    /// is used. gzip and zstd files are decompressed.
+    /// In a folder, the name of a file is its host (`example.com`, `example.com.txt` or
+    /// `example.com.robots.txt`). The file applies to http and https on their default ports. If two
+    /// files have the same host, the first by name is used. gzip and zstd files are decompressed.
     #[arg(long, value_name = "PATH")]
     pub robots: Option<PathBuf>,
 
     /// A compiled policy set (see compile), or SET@TIME: as of a time
     ///
-    /// TIME is as for --at, and SET must have been compiled with --history. An existing file whose name contains `@`
-    /// is used as it is.
+    /// TIME is as for --at, and SET must have been compiled with --history. An existing file whose
+    /// name contains `@` is used as it is.
     #[arg(short = 'p', long = "policies", value_name = "SET", value_parser = values::path(SetAt::parse), conflicts_with_all = ["robots", "lenient", "max_robots_size"])]
     pub set: Option<SetAt>,
 
@@ -221,15 +225,15 @@ impl PolicyArgs {
 pub struct TimeArgs {
     /// Decide by the policies as of TIME
     ///
-    /// The set must have been compiled with --history. TIME is a date, an RFC 3339 time, or 14 or 8 digits as in CDX;
-    /// without a zone it is UTC.
+    /// The set must have been compiled with --history. TIME is a date, an RFC 3339 time, or 14 or 8
+    /// digits as in CDX; without a zone it is UTC.
     #[arg(long, value_name = "TIME", value_parser = values::at)]
     pub at: Option<UnixSeconds>,
 
     /// Verdict for a time before the first capture of an origin [default: unknown]
     ///
-    /// unknown: the verdict is unknown, with the reason `before-first`. oldest: the first capture decides, and the
-    /// summary counts such URLs.
+    /// unknown: the verdict is unknown, with the reason `before-first`. oldest: the first capture
+    /// decides, and the summary counts such URLs.
     #[arg(long, value_parser = values::one_of(EARLY_TIMES), value_name = "WHAT", hide_possible_values = true, hide_short_help = true)]
     pub before_first: Option<BeforeFirst>,
 }
@@ -247,9 +251,10 @@ pub struct ListTimeArgs {
 
     /// Decide each record as of the time in column or field NAME, or `record`
     ///
-    /// NAME is the name or number of a column, or a path with dots such as `fetched.at`. Separate alternatives by
-    /// commas; the first that exists is used. `record` is the time of the format itself: CDX, CDXJ, Heritrix's
-    /// crawl.log and access logs have one. A record without a time is unknown, with the reason `no-time`.
+    /// NAME is the name or number of a column, or a path with dots such as `fetched.at`. Separate
+    /// alternatives by commas; the first that exists is used. `record` is the time of the format
+    /// itself: CDX, CDXJ, Heritrix's crawl.log and access logs have one. A record without a time is
+    /// unknown, with the reason `no-time`.
     #[arg(long, value_name = "NAME", value_delimiter = ',', conflicts_with = "at")]
     pub time_field: Vec<String>,
 
@@ -302,9 +307,10 @@ pub struct CapturePath(pub PathBuf);
 pub struct InputArgs {
     /// Lists of URLs, folders or patterns; standard input if none or `-`
     ///
-    /// The format of each list is detected from its name and first bytes. gzip and zstd files are decompressed.
-    /// Folders are read with all files below them, sorted by name, except names that begin with `.` or `_`. `@NAMES`
-    /// is a file with one of these per line, or separated by NUL; `@-` reads the names from standard input.
+    /// The format of each list is detected from its name and first bytes. gzip and zstd files are
+    /// decompressed. Folders are read with all files below them, sorted by name, except names that
+    /// begin with `.` or `_`. `@NAMES` is a file with one of these per line, or separated by NUL;
+    /// `@-` reads the names from standard input.
     #[arg(value_name = "FILE", default_value = "-", hide_default_value = true, value_parser = values::path(|path| Ok(ListPath(path.into()))))]
     pub files: Vec<ListPath>,
 
@@ -324,17 +330,18 @@ pub struct ReadingArgs {
 
     /// Column or field with the URL: a name, number or path (`page.url`)
     ///
-    /// Separate alternatives by commas; the first that exists is used, in JSON Lines for each object. The default is
-    /// `url`, or else `address`, `loc` or `uri` in any case, the fields of URLFrontier, or the only column with a URL
-    /// in a table without a header. Write `\.` for a dot in a name.
+    /// Separate alternatives by commas; the first that exists is used, in JSON Lines for each
+    /// object. The default is `url`, or else `address`, `loc` or `uri` in any case, the fields of
+    /// URLFrontier, or the only column with a URL in a table without a header. Write `\.` for a dot
+    /// in a name.
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub url_field: Vec<String>,
 
     /// Host of URLs that are only a path, such as `example.com`
     ///
-    /// HOST may have a scheme and a port: `http://example.com:8080`. A URL that begins with `/` is a path. A host in
-    /// the record itself, from the log format or --host-field, is
-    /// used first. The scheme is https unless it is given, and http for port 80.
+    /// HOST may have a scheme and a port: `http://example.com:8080`. A URL that begins with `/` is
+    /// a path. A host in the record itself, from the log format or --host-field, is used first. The
+    /// scheme is https unless it is given, and http for port 80.
     #[arg(long, value_name = "HOST", value_parser = given_host)]
     pub host: Option<String>,
 
@@ -344,8 +351,8 @@ pub struct ReadingArgs {
 
     /// Column or field with the query of URLs, such as `url_query`
     ///
-    /// The query may begin with `?`. It is added to a path or URL without a query. A record whose URL has another
-    /// query is invalid.
+    /// The query may begin with `?`. It is added to a path or URL without a query. A record whose
+    /// URL has another query is invalid.
     #[arg(long, value_name = "NAME", value_delimiter = ',', hide_short_help = true)]
     pub query_field: Vec<String>,
 
@@ -387,10 +394,11 @@ pub struct OutputArgs {
 pub struct CompileMemoryArgs {
     /// Memory to use [default: a quarter of this machine's]
     ///
-    /// Data that does not fit goes to temporary files next to the output, or for `inspect --verify` in the folder
-    /// for temporary files. They have no names, so nothing is left of them. The result is the same for any SIZE. The
-    /// tables of distinct files and rules must fit in half of it. SIZE is a number of bytes with a suffix K, KiB, M,
-    /// MiB, G or GiB, at least 64MiB, or `unlimited` for no temporary files.
+    /// Data that does not fit goes to temporary files next to the output, or for `inspect --verify`
+    /// in the folder for temporary files. They have no names, so nothing is left of them. The
+    /// result is the same for any SIZE. The tables of distinct files and rules must fit in half of
+    /// it. SIZE is a number of bytes with a suffix K, KiB, M, MiB, G or GiB, at least 64MiB, or
+    /// `unlimited` for no temporary files.
     #[arg(long, value_name = "SIZE", value_parser = values::compile_memory)]
     pub memory: Option<usize>,
 }
@@ -435,10 +443,11 @@ pub struct RunArgs {
 
     /// Summary: text, json or none, or a file FILE.json or FILE.md
     ///
-    /// text, json and none select the summary on standard error. The default is text if standard error is a terminal,
-    /// else none. Notes, warnings and errors are always shown. A file is written in addition, so the flag may be
-    /// given several times; FILE.md is a data card. The summary has the policies, agents and their dates, records
-    /// by agent, verdict and reason, dropped records by cause, and times. docs/json.md lists the members of JSON.
+    /// text, json and none select the summary on standard error. The default is text if standard
+    /// error is a terminal, else none. Notes, warnings and errors are always shown. A file is
+    /// written in addition, so the flag may be given several times; FILE.md is a data card. The
+    /// summary has the policies, agents and their dates, records by agent, verdict and reason,
+    /// dropped records by cause, and times. docs/json.md lists the members of JSON.
     #[arg(long, value_name = "WHERE", value_parser = values::path(SummaryTo::parse))]
     pub summary: Vec<SummaryTo>,
 

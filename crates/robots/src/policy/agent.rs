@@ -46,7 +46,7 @@ const HEADER_CHARACTERS_SHOWN: usize = 60;
 ///
 /// The groups of the first token that a file names apply, otherwise the default groups. Most
 /// crawlers have one token; Googlebot-News falls back to the groups of Googlebot. A few, whose name ends
-/// with `!` here, do not read the default groups: AdsBot-Google obeys only the groups that name it.
+/// with `!` here, do not read the default groups: AdsBot-Google follows only the groups that name it.
 ///
 /// ```
 /// # mod portcullis { pub use portcullis_dialect::GOOGLE; pub use portcullis_robots::policy::Crawler; }
@@ -121,7 +121,7 @@ impl Crawler {
                     product => format!("write {product} only"),
                 };
                 let (name, tokens) = (dialect.name, alphabet.describe());
-                let problem = format!("product tokens of {name} have {tokens} alone; {advice}");
+                let problem = format!("product tokens of {name} have only {tokens}; {advice}");
                 return error(token, problem);
             }
         }
@@ -222,7 +222,7 @@ impl Crawler {
     }
 
     /// Whether the default groups apply if no group names a token. Their statements about the use of pages
-    /// holds in any case, because it is about the pages and not about the crawler's access.
+    /// hold in any case, because they are about the pages and not about the crawler's access.
     pub fn reads_default(&self) -> bool {
         self.reads_default
     }

@@ -19,7 +19,22 @@ use super::rules::{RuleText, RuleTexts, sort};
 use super::select::naming_line;
 use super::{Crawler, Selection, UsageGroups, pattern_of};
 
-/// An explanation of a decision.
+/// An explanation of a decision. As text, it has a line for each group and rule:
+///
+/// ```
+/// # use portcullis_robots as portcullis;
+/// use portcullis::Robots;
+///
+/// let robots = Robots::parse("User-agent: *\nDisallow: /a\nAllow: /a/b\n");
+/// let lines = [
+///     "path /a/b",
+///     "group of line 1: User-agent: *",
+///     "line 3: Allow: /a/b decides",
+///     "line 2: Disallow: /a loses (fewer-bytes)",
+/// ];
+/// assert_eq!(robots.explain("ExampleBot", "/a/b")?.to_string(), lines.join("\n"));
+/// # Ok::<(), portcullis_robots::url::BadUrl>(())
+/// ```
 ///
 /// Serialized with bytes as text: bytes that are not UTF-8 become U+FFFD.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -420,7 +420,7 @@ impl Look<'_> {
             match URL_NAMES.iter().map(called).find(has_text).as_deref() {
                 Some([one, other, ..]) => {
                     return Err(format!(
-                        "an object has the fields `{one}` and `{other}`; name the one with the URL with \
+                        "an object has the fields `{one}` and `{other}`; choose the URL with \
                          ‹url_field› NAME"
                     ));
                 }
@@ -453,7 +453,7 @@ impl Look<'_> {
         });
         Err(first.unwrap_or_else(|| {
             format!(
-                "JSON Lines without a field `url`; its fields are {}; name the one with the URL with \
+                "JSON Lines without a field `url`; its fields are {}; choose the URL with \
                  ‹url_field› NAME",
                 listed(names.iter().map(String::as_str))
             )

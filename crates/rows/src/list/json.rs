@@ -87,7 +87,7 @@ impl ObjectValues {
             }
             let way = match value.is_of(format) {
                 true => format!("the {noun} of a line is {flag} record"),
-                false => format!("name the one with the {noun} with {flag} NAME"),
+                false => format!("choose the {noun} with {flag} NAME"),
             };
             format!("no record has a field `{names}`{there}; {way}")
         })

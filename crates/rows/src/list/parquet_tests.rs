@@ -242,7 +242,7 @@ fn the_column_is_found_named_or_numbered() {
         assert_eq!((list.column_name(), list.is_found), (found, is_found));
         assert_eq!(list.column_names(), ["id", "LOC", "Address", "3"]);
     }
-    let missing = "no column `link`; its columns are `id`, `LOC`, `Address`, `3`; name the one with \
+    let missing = "no column `link`; its columns are `id`, `LOC`, `Address`, `3`; choose \
                    the URL with ‹url_field› NAME or its number";
     assert_eq!(problem(&path, Some("link")), missing);
     let wrong = "the column id holds Int64; the URL needs text or bytes; name another with ‹url_field› \
@@ -256,7 +256,7 @@ fn the_column_is_found_named_or_numbered() {
     let (_folder, path) = written(vec![("urls", Arc::clone(&lists))]);
     assert_eq!(problem(&path, None), "columns with lists are not read; make a row of each item");
     let (_folder, path) = written(vec![("urls", lists), ("id", texts("1"))]);
-    let missing = "no column `link`; its columns are `id`; name the one with the URL with ‹url_field› NAME \
+    let missing = "no column `link`; its columns are `id`; choose the URL with ‹url_field› NAME \
                    or its number; columns with lists are not read; make a row of each item";
     assert_eq!(problem(&path, Some("link")), missing);
 }
@@ -369,7 +369,7 @@ fn times_of_every_type() {
         (
             column(StringArray::from(vec!["2020"])),
             "date",
-            "no column `date`; its columns are `url`, `at`; name the one with the time with ‹time_field› \
+            "no column `date`; its columns are `url`, `at`; choose the time with ‹time_field› \
              NAME or its number",
         ),
     ] {
@@ -456,7 +456,7 @@ fn columns_that_hold_no_texts() {
     let (_folder, path) = written(vec![("id", numbers)]);
     assert_eq!(
         problem(&path, None),
-        "no column is called url, address, loc, uri; its columns are `id`; name the one with the URL \
+        "no column is called url, address, loc or uri; its columns are `id`; choose the URL \
          with ‹url_field› NAME or its number"
     );
     let text = Arc::new(Field::new("url", DataType::Utf8, true));
@@ -609,7 +609,7 @@ fn columns_within_structures() {
     }
     let missing = "no column `meta.uri`; its columns are `content`, `meta.id`, \
                    `meta.warc_headers.warc-target-uri`, `meta.fetched`, `meta.id`, `url_host_name`, \
-                   `url_path`; name the one with the URL with ‹url_field› NAME or its number";
+                   `url_path`; choose the URL with ‹url_field› NAME or its number";
     assert_eq!(problem(&path, Some("meta.uri")), missing);
     let wrong = "the column meta.fetched holds Int64; the URL needs text or bytes; name another with \
                  ‹url_field› NAME";

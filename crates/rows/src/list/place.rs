@@ -223,7 +223,7 @@ impl TableColumn {
         let Some(other) = self.other else { return Ok(self.place) };
         let name = |place: usize| String::from_utf8_lossy(names[place].as_ref().trim_ascii());
         Err(format!(
-            "the columns {} and {} are called `{}` and `{}`; name the one with the {} by its number \
+            "the columns {} and {} are called `{}` and `{}`; choose the {} by its number \
              with {}",
             self.place + 1,
             other + 1,
@@ -237,7 +237,10 @@ impl TableColumn {
     /// Returns the problem of a table without the column.
     pub fn missing(names: &[impl AsRef<[u8]>], at: &Place, value: Value) -> String {
         let problem = match at.names() {
-            [] => format!("no column is called {}", URL_NAMES.join(", ")),
+            [] => {
+                let [rest @ .., last] = &URL_NAMES;
+                format!("no column is called {} or {last}", rest.join(", "))
+            }
             given => format!("no column `{}`", given.join("` or `")),
         };
         let columns = listed(names.iter().map(|name| String::from_utf8_lossy(name.as_ref())));
@@ -246,7 +249,7 @@ impl TableColumn {
             false => format!("its columns are {columns}"),
         };
         format!(
-            "{problem}; {there}; name the one with the {} with {} NAME or its number",
+            "{problem}; {there}; choose the {} with {} NAME or its number",
             value.noun(),
             value.flag()
         )

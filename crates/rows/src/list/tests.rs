@@ -258,7 +258,7 @@ fn columns_by_name_and_number() {
     for (config, words) in [
         (
             ListConfig::default(),
-            "no column is called url, address, loc, uri; its columns are `id`, `Link`, `note`",
+            "no column is called url, address, loc or uri; its columns are `id`, `Link`, `note`",
         ),
         (column("link"), "a.csv: no column `link`; its columns are `id`, `Link`, `note`"),
         (column("4"), "no column `4`"),
@@ -542,7 +542,7 @@ fn formats_without_the_place_of_the_time() {
             "a.csv",
             csv,
             at(&["time"]),
-            "no column `time`; its columns are `url`, `date`, `date`; name the one with the time with \
+            "no column `time`; its columns are `url`, `date`, `date`; choose the time with \
              ‹time_field› NAME or its number",
         ),
         ("a.csv", csv, at(&["4"]), "no column `4`"),
@@ -550,7 +550,7 @@ fn formats_without_the_place_of_the_time() {
             "a.csv",
             csv,
             at(&["date"]),
-            "the columns 2 and 3 are called `date` and `date`; name the one with the time by its \
+            "the columns 2 and 3 are called `date` and `date`; choose the time by its \
              number with ‹time_field›",
         ),
         // Without a header, a field is not the name of a column.
@@ -852,7 +852,7 @@ fn tables_without_a_header() {
             "the columns 1 and 2 have URLs (`https://a.example/` and `https://b.example/`); name one by \
              its number, such as ‹url_field› 1",
         ),
-        (b"request.host,code\na.example,200\n", "name the one with the URL with ‹url_field›"),
+        (b"request.host,code\na.example,200\n", "choose the URL with ‹url_field›"),
     ] {
         let error = chunks("a.csv", text, 1 << 20, &plain).error;
         assert!(error.contains(advice), "{error}");

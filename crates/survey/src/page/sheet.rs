@@ -110,11 +110,14 @@ impl View<'_> {
             finding: html! {
                 (self.best_and_worst())
                 @if unknown > 0 {
-                    " For " (counted(unknown, "URL")) " the answer is not known"
-                    @if unknown_hosts.records > 0 {
-                        ": " (grouped(unknown_hosts.records)) " are on hosts without a known robots.txt"
+                    " For " (counted(unknown, "URL"))
+                    @if unknown_hosts.records == unknown {
+                        " no robots.txt is known."
+                    } @else {
+                        " the answer is not known: " (grouped(unknown_hosts.records))
+                        " are on hosts without a known robots.txt."
                     }
-                    ". Unknown does not mean allowed."
+                    " Unknown does not mean allowed."
                 }
                 @if invalid > 0 {
                     " Records of the list that are not URLs: " (grouped(invalid)) "."
