@@ -252,3 +252,22 @@ fn text_on(received: &[u8]) -> String {
     let text = String::from_utf8(received.to_vec()).expect("a terminal gets UTF-8");
     text.replace("\r\n", "\n").replace("\r\n", "\n")
 }
+
+/// The data card has the command, whose names of files may be any bytes.
+#[cfg(unix)]
+#[test]
+fn a_name_that_is_no_text_is_summarised() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+
+    let folder = tempfile::tempdir().unwrap();
+    let list = folder.path().join(OsStr::from_bytes(b"\xff.txt"));
+    std::fs::write(folder.path().join("robots.txt"), "User-agent: *\nDisallow:\n").unwrap();
+    std::fs::write(&list, "https://a.example/\n").unwrap();
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_portcullis"));
+    command.current_dir(&folder).args(["filter", "--robots", "robots.txt", "-a", "Bot"]);
+    let output = command.args(["--summary", "card.md"]).arg(&list).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let card = std::fs::read_to_string(folder.path().join("card.md")).unwrap();
+    assert!(card.contains("- Command: portcullis filter "), "{card}");
+}

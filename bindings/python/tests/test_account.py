@@ -35,7 +35,9 @@ def written(program, policies, agents, flags, urls, tmp_path):
     for form in ("json", "md"):
         command_line = [*command, "--summary", tmp_path / f"account.{form}", listed]
         subprocess.run(command_line, check=True, capture_output=True)
-    markdown = (tmp_path / "account.md").read_text(encoding="utf-8")
+    card = (tmp_path / "account.md").read_text(encoding="utf-8").splitlines(keepends=True)
+    own = ("- Command: ", "- Date: ", "- Inputs: ")
+    markdown = "".join(line for line in card if not line.startswith(own))
     return json.loads((tmp_path / "account.json").read_bytes()), markdown
 
 

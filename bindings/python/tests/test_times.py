@@ -259,7 +259,7 @@ def test_arguments_that_make_no_sense(classifier):
         (lambda: classifier.classify(urls, columns="until"), ValueError, "need times; pass at"),
         (lambda: classifier.classify(urls, before_first="oldest"), ValueError, "needs times"),
         (lambda: classifier.classify(urls, at=FIRST, before_first="first"), ValueError, "use one of unknown, oldest"),
-        (lambda: PolicySet.compile({}, history=True), ValueError, "history need captures in files"),
+        (lambda: PolicySet.compile({}, history=True), ValueError, "need captures in files"),
     ]:
         with pytest.raises(error, match=message):
             call()

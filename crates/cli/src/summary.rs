@@ -68,7 +68,8 @@ pub fn write(plan: &SummaryPlan, summary: &impl Summary) -> anyhow::Result<()> {
 
 /// Returns the command as it was typed, without the folder of the program.
 fn command() -> String {
-    let typed = env::args().skip(1);
+    // Names of files may be any bytes.
+    let typed = env::args_os().skip(1).map(|it| it.to_string_lossy().into_owned());
     let words = std::iter::once("portcullis".to_owned()).chain(typed);
     words.map(|it| word(&it).into_owned()).collect::<Vec<_>>().join(" ")
 }
