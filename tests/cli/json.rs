@@ -259,6 +259,7 @@ const RUNS: &[(&str, Option<&str>)] = &[
     ("compile --history --as-of 2024-01-03 --summary json -o o.pcs captures.jsonl odd.jsonl", None),
     ("inspect n.pcs c.example --format json", None),
     ("survey -p a.pcs -a GPTBot,Bot --baseline Bot -o x.tsv --summary json", None),
+    ("survey -p h.pcs -a GPTBot,Bot --history -o x.tsv --summary json", None),
     ("survey --sitemaps -p a.pcs --summary json -o x.tsv", Some("survey --sitemaps")),
     ("diff a.pcs n.pcs -a GPTBot,Bot -o x.tsv --summary json", None),
     ("diff a.pcs n.pcs -a GPTBot,Bot --usage train-ai list.csv -o x.tsv --summary json", None),

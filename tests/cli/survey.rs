@@ -304,3 +304,122 @@ fn origins_that_are_captured_later_are_counted() {
         }
     }
 }
+
+/// Returns a text.
+fn word(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
+}
+
+/// The causes by which origins are counted, from the members of a row.
+fn cause(row: &Value) -> &'static str {
+    let is_failure = ["unavailable", "unreachable", "deferred"].contains(&word(&row["by"]));
+    match row["access"].as_str() {
+        Some("none") if is_failure => "none_failing",
+        Some("none") => "none",
+        Some("part") => "part",
+        Some(_) => "all",
+        None => "not_known",
+    }
+}
+
+/// The trend of a survey is what its rows say, month by month.
+#[test]
+fn a_trend_is_that_of_the_rows() {
+    const AGENTS: [&str; 3] = ["A", "B", "Other"];
+    const FILES: [&str; 5] = [
+        "User-agent: *\nDisallow:\n",
+        "User-agent: *\nDisallow: /\n",
+        "User-agent: A\nDisallow: /\n",
+        "User-agent: B\nDisallow: /\n\nUser-agent: *\nDisallow: /x\n",
+        "User-agent: A\nDisallow: /x\n\nUser-agent: *\nDisallow: /\n",
+    ];
+    let folder = Folder::new();
+    let random = &mut Random::new(17);
+    let mut captures = String::new();
+    for host in 0..40 {
+        let scheme = random.pick(&["http", "https"]);
+        for _ in 0..random.within(1..=9) {
+            let (month, day) = (random.within(1..=12), random.within(1..=28));
+            let year = random.within(2022..=2024);
+            let status = *random.pick(&[200, 200, 200, 200, 404, 503]);
+            let mut capture = json!({
+                "url": format!("{scheme}://h{host}.example/robots.txt"),
+                "status": status,
+                "body": *random.pick(&FILES),
+            });
+            // Some are of the first second of a month, and some have no date.
+            match random.below(6) {
+                0 => {}
+                1 => capture["fetched_at"] = json!(format!("{year}-{month:02}-01T00:00:00Z")),
+                _ => capture["fetched_at"] = json!(format!("{year}-{month:02}-{day:02}T01:00:00Z")),
+            }
+            captures += &format!("{capture}\n");
+        }
+    }
+    folder.write("captures.jsonl", &captures);
+    folder.ok("compile --history --summary none -o set.pcs captures.jsonl");
+    let survey = "survey -p set.pcs -a A,B,Other --history --summary json";
+    let trend = |rest: &str| json(&folder.ok(format!("{survey} {rest}")).stderr)["trend"].clone();
+    let trends = ["-j1 -o rows.jsonl", "-j2 -o rows.parquet", "-o page.html"].map(trend);
+    assert_eq!(trends[0], trends[1]);
+    assert_eq!(trends[0], trends[2]);
+    let rows = String::from_utf8(folder.read("rows.jsonl")).unwrap();
+    let rows: Vec<Value> = rows.lines().map(|row| serde_json::from_str(row).unwrap()).collect();
+    let months: Vec<&str> = trends[0]["months"].as_array().unwrap().iter().map(word).collect();
+    assert!(months.len() > 30, "{months:?}");
+    for (agent, counts) in AGENTS.iter().zip(trends[0]["per_agent"].as_array().unwrap()) {
+        assert_eq!(counts["agent"], *agent);
+        for (place, month) in months.iter().enumerate() {
+            let begin = format!("{month}-01T00:00:00Z");
+            let holds = |row: &&Value| {
+                let has_begun = row["since"].as_str().is_none_or(|since| *since <= *begin);
+                has_begun && row["until"].as_str().is_none_or(|until| *begin < *until)
+            };
+            let mut expected: BTreeMap<&str, u64> = BTreeMap::new();
+            for row in rows.iter().filter(|row| row["agent"] == *agent).filter(holds) {
+                *expected.entry(cause(row)).or_default() += 1;
+            }
+            let of = |cause: &str| expected.get(cause).copied().unwrap_or(0);
+            let none = of("none") + of("none_failing");
+            for (member, count) in [
+                ("all", of("all")),
+                ("part", of("part")),
+                ("none", none),
+                ("none_failing", of("none_failing")),
+                ("not_known", of("not_known")),
+            ] {
+                assert_eq!(counts[member][place], count, "{agent} {month} {member}");
+            }
+        }
+    }
+    // The changes of files, without the failures between them.
+    let mut before: BTreeMap<(&str, &str), bool> = BTreeMap::new();
+    let mut changes: BTreeMap<(&str, &str), [Vec<&str>; 2]> = BTreeMap::new();
+    for row in &rows {
+        let is_shut = match cause(row) {
+            "none" => true,
+            "all" | "part" => false,
+            _ => continue,
+        };
+        let (origin, agent) = (word(&row["origin"]), word(&row["agent"]));
+        if before.insert((origin, agent), is_shut).is_some_and(|before| before != is_shut) {
+            let of_file = changes.entry((word(&row["since"]), origin)).or_default();
+            of_file[usize::from(!is_shut)].push(agent);
+        }
+    }
+    let crawlers = |it: &[Vec<&str>; 2]| it[0].len() + it[1].len();
+    let mut changes: Vec<_> = changes.into_iter().collect();
+    changes.sort_by(|(one, of_one), (other, of_other)| {
+        let newest = (other.0, one.1).cmp(&(one.0, other.1));
+        crawlers(of_other).cmp(&crawlers(of_one)).then(newest)
+    });
+    assert!(changes.len() > 50);
+    changes.truncate(50);
+    let expected: Vec<Value> = changes
+        .iter()
+        .map(|((date, origin), [closed, opened])| {
+            json!({"date": date, "origin": origin, "closed": closed, "opened": opened})
+        })
+        .collect();
+    assert_eq!(trends[0]["changes"], json!(expected));
+}

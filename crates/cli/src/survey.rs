@@ -1,5 +1,5 @@
-//! `portcullis survey`: a row for each origin and agent, and the totals of each agent; or a row for each
-//! sitemap.
+//! `portcullis survey`: a row for each origin and agent, and the totals of each agent; a page about them; or a
+//! row for each sitemap.
 //!
 //! Threads encode blocks of hosts, which are written in order.
 
@@ -14,9 +14,10 @@ use portcullis_report::{Account, NoRecords, Run, Time};
 use portcullis_robots::access::UnixSeconds;
 use portcullis_rows::input::Terminator;
 use portcullis_set::Damage;
+use portcullis_set::stored::StoredHost;
 use portcullis_survey::limits::SURVEY_LIST_BYTES;
 use portcullis_survey::{
-    HostBlock, RowConfig, RowTotals, RowWorker, SitemapCounts, SurveyRows, push_sitemaps,
+    HostBlock, RowConfig, RowTotals, RowWorker, SitemapCounts, SurveyRows, page, push_sitemaps,
     sitemap_fields, tables,
 };
 use portcullis_text::figures::{self, counted};
@@ -25,12 +26,12 @@ use rayon::ThreadPool;
 use rayon::prelude::*;
 use serde::Serialize;
 
-use super::args::{ListTimeArgs, SurveyArgs};
+use super::args::{ListTimeArgs, SURVEY_FORMATS, SurveyArgs};
 use super::engine::{self, Policies, thread_pool};
 use super::limits::{
     SURVEY_GROUP_LIST_BYTES, SURVEY_GROUP_ROWS, SURVEY_LIST_BYTES_AT_ONCE, SURVEY_TEXT_ROWS,
 };
-use super::output::{CompleteOutput, Output};
+use super::output::{CompleteOutput, Output, is_standard_output};
 use super::plan::{self, QuestionPlan, SummaryPlan};
 use super::progress::Progress;
 use super::summary;
@@ -45,7 +46,11 @@ pub fn run(args: SurveyArgs) -> anyhow::Result<()> {
     let summary = plan::summary(&args.run)?;
     let policies = args.policies;
     let destination = args.output.output.unwrap_or_default();
-    let format = plan::format(args.format, &destination, Format::TABLES)?;
+    let format = plan::format(args.format, &destination, SURVEY_FORMATS)?;
+    let is_page = format == Format::Html;
+    ensure!(!(is_page && args.sitemaps), "sitemaps are a table; use -o FILE.tsv or FILE.jsonl");
+    let is_on_screen = is_page && is_standard_output(&destination) && io::stdout().is_terminal();
+    ensure!(!is_on_screen, "a terminal cannot show a page; use -o FILE.html, or omit --format");
     let times = plan::times(ListTimeArgs::default(), false, None, &policies)?;
     let at = policies.time();
     ensure!(!args.history || at.is_none(), "--history has all periods; omit @TIME");
@@ -79,13 +84,24 @@ pub fn run(args: SurveyArgs) -> anyhow::Result<()> {
         progress.set_share(hosts_done, all_hosts);
         progress.draw(None);
     };
-    let complete = write_rows(&survey, &pool, (output, format), &run, draw)?;
-    set.is_whole()?;
-    CompleteOutput::publish_all([complete])?;
+    let mut page_to = None;
+    let rows = match is_page {
+        true => {
+            page_to = Some(output);
+            count_rows(&survey, &pool, draw)?;
+            None
+        }
+        false => Some(write_rows(&survey, &pool, (output, format), &run, draw)?),
+    };
     let totals = survey.totals();
-    let time = Time::new(Duration::ZERO, started.elapsed(), totals.rows, None);
     let notes = loaded.account_notes();
-    let account = Account { run, notes, time: Some(time), ..Account::default() };
+    let account = Account { run, notes, ..Account::default() };
+    let page = page_to.map(|output| complete_page(output, &page::survey(&account, &totals)));
+    let complete = rows.into_iter().chain(page.transpose()?);
+    set.is_whole()?;
+    CompleteOutput::publish_all(complete)?;
+    let time = Time::new(Duration::ZERO, started.elapsed(), totals.rows, None);
+    let account = Account { time: Some(time), ..account };
     summary::write(&summary, &Summary { format: format::SURVEY, account, totals })
 }
 
@@ -115,8 +131,20 @@ fn sitemaps(
 /// The workers that no thread uses.
 type Idle<'a> = Mutex<Vec<RowWorker<'a, 'a>>>;
 
-/// Writes all rows, and returns the complete output: passes blocks of hosts to the threads, and their
-/// rows to the output, in order. `draw` gets the number of hosts that are done.
+/// The rows of a block, the bytes of lists that end it, and those of all blocks at once.
+type Bounds = (usize, u64, u64);
+
+/// The bounds of blocks of text.
+const TEXT_BOUNDS: Bounds = (SURVEY_TEXT_ROWS, SURVEY_LIST_BYTES, SURVEY_LIST_BYTES_AT_ONCE);
+
+/// The bounds of the groups of Parquet.
+const GROUP_BOUNDS: Bounds = (
+    SURVEY_GROUP_ROWS,
+    SURVEY_GROUP_LIST_BYTES,
+    BLOCKS_PER_THREAD as u64 * SURVEY_GROUP_LIST_BYTES,
+);
+
+/// Writes all rows, and returns the complete output. `draw` gets the number of hosts that are done.
 fn write_rows<'a>(
     survey: &'a SurveyRows<'a>,
     pool: &ThreadPool,
@@ -125,25 +153,59 @@ fn write_rows<'a>(
     draw: impl Fn(u64),
 ) -> anyhow::Result<CompleteOutput> {
     let (encoder, mut file) = table::begin(output, format, survey.fields(), Terminator::LineFeed)?;
-    // The rows of a block, the bytes of lists that end it, and the rows of all blocks that are encoded at once.
-    let (rows, list_bytes, list_bytes_at_once) = match format {
-        Format::Parquet => (
-            SURVEY_GROUP_ROWS,
-            SURVEY_GROUP_LIST_BYTES,
-            BLOCKS_PER_THREAD as u64 * SURVEY_GROUP_LIST_BYTES,
-        ),
-        _ => (SURVEY_TEXT_ROWS, SURVEY_LIST_BYTES, SURVEY_LIST_BYTES_AT_ONCE),
+    let bounds = if format == Format::Parquet { GROUP_BOUNDS } else { TEXT_BOUNDS };
+    let encode = |worker: &mut RowWorker<'a, 'a>, hosts: &mut Hosts<'a>| {
+        encoder.encode(|added| Ok(worker.fill(hosts, added)?))
     };
+    each_block(survey, pool, bounds, encode, |rows| file.write(rows), draw)?;
+    let account: Account<NoRecords> = Account { run: run.clone(), ..Account::default() };
+    file.complete(to_json(&account))
+}
+
+/// Counts all rows.
+fn count_rows<'a>(
+    survey: &'a SurveyRows<'a>,
+    pool: &ThreadPool,
+    draw: impl Fn(u64),
+) -> anyhow::Result<()> {
+    let count = |worker: &mut RowWorker<'a, 'a>, hosts: &mut Hosts<'a>| {
+        let mut rows = survey.no_rows();
+        while {
+            worker.fill(hosts, &mut rows)?;
+            rows.rows() > 0
+        } {}
+        Ok(())
+    };
+    each_block(survey, pool, TEXT_BOUNDS, count, Ok, draw)
+}
+
+fn complete_page(mut output: Output, page: &str) -> anyhow::Result<CompleteOutput> {
+    output.write(page.as_bytes())?;
+    Ok(output.complete()?)
+}
+
+/// The hosts of a block.
+type Hosts<'a> = std::vec::IntoIter<StoredHost<'a>>;
+
+/// Passes blocks of hosts to the threads, and what `work` makes of them to `each`, in order. `draw` gets the
+/// number of hosts that are done.
+fn each_block<'a, R: Send>(
+    survey: &'a SurveyRows<'a>,
+    pool: &ThreadPool,
+    (rows, list_bytes, list_bytes_at_once): Bounds,
+    work: impl Fn(&mut RowWorker<'a, 'a>, &mut Hosts<'a>) -> anyhow::Result<R> + Sync,
+    mut each: impl FnMut(R) -> anyhow::Result<()>,
+    draw: impl Fn(u64),
+) -> anyhow::Result<()> {
     let idle: Idle<'_> = Mutex::default();
     let lock = || idle.lock().unwrap_or_else(PoisonError::into_inner);
     let work = |block: Result<HostBlock<'a>, Damage>| {
         let HostBlock { hosts, .. } = block?;
         let mut worker = lock().pop().unwrap_or_else(|| survey.worker());
         let count = hosts.len() as u64;
-        let mut hosts = hosts.into_iter();
-        let rows = encoder.encode(|added| Ok(worker.fill(&mut hosts, added)?))?;
+        let done = work(&mut worker, &mut hosts.into_iter())?;
         lock().push(worker);
-        anyhow::Ok((count, rows))
+        anyhow::Ok((count, done))
     };
     let mut hosts_done = 0;
     let mut blocks = survey.blocks(rows, list_bytes).peekable();
@@ -157,14 +219,13 @@ fn write_rows<'a>(
         }
         let encode = || next.into_par_iter().map(work).collect::<Vec<_>>();
         for done in pool.install(encode) {
-            let (hosts, rows) = done?;
-            file.write(rows)?;
+            let (hosts, done) = done?;
+            each(done)?;
             hosts_done += hosts;
         }
         draw(hosts_done);
     }
-    let account: Account<NoRecords> = Account { run: run.clone(), ..Account::default() };
-    file.complete(to_json(&account))
+    Ok(())
 }
 
 /// The summary of a survey.
@@ -179,7 +240,7 @@ struct Summary {
 impl summary::Summary for Summary {
     fn write_text(&self, out: &mut Vec<u8>) -> io::Result<()> {
         let Summary { account, totals, .. } = self;
-        let RowTotals { hosts, rows, before_first, shared, per_agent } = totals;
+        let RowTotals { hosts, rows, before_first, shared, per_agent, .. } = totals;
         account.write_run(out)?;
         let (hosts, rows) = (counted(*hosts, "host"), counted(*rows, "row"));
         let time = account.time.unwrap_or_default();

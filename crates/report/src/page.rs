@@ -362,6 +362,68 @@ pub fn bars(
     }
 }
 
+/// A line of a chart over time.
+pub struct Series {
+    /// The label on the left; on a phone, above the line.
+    pub label: String,
+    /// The figure on the right.
+    pub figure: String,
+    /// The values in percent, at equal distances of time.
+    pub values: Vec<f64>,
+}
+
+/// Draws a chart for each series, all with one scale that begins at 0 %, as [`bars`] does. Empty if all values
+/// are 0.
+pub fn trends(title: &str, table: &str, series: impl IntoIterator<Item = Series>) -> Markup {
+    let all: Vec<Series> = series.into_iter().collect();
+    let largest = all.iter().flat_map(|it| &it.values).copied().fold(0.0, f64::max);
+    if largest <= 0.0 {
+        return html! {};
+    }
+    let top = SCALES.into_iter().find(|scale| largest <= *scale).unwrap_or(100.0);
+    let draw = |series: &[Series]| {
+        html! {
+            @for it in series {
+                div.bar {
+                    span { (text(&it.label)) }
+                    svg.trend width="100%" height="34" viewBox="0 0 100 100" preserveAspectRatio="none" {
+                        rect.track width="100" height="100" {}
+                        polygon.disallow points=(area(&it.values, top)) {}
+                    }
+                    span { (it.figure) }
+                }
+            }
+        }
+    };
+    let (first, rest) = all.split_at(all.len().min(SHOWN));
+    html! {
+        figure {
+            figcaption { (title) }
+            p.scale { "Each box is " (format!("{top}")) " % high." }
+            div.plot role="img" aria-label={ "Chart: " (title) ". The table has the numbers." }
+                aria-describedby={ (table) "-caption" } { (draw(first)) }
+            @if !rest.is_empty() {
+                details { summary { (grouped(rest.len() as u64)) " more" } div.plot { (draw(rest)) } }
+            }
+        }
+    }
+}
+
+/// The heights of charts over time, in percent.
+const SCALES: [f64; 7] = [1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0];
+
+/// Returns the points of the area below some values, of which the box has `top` at its upper edge.
+fn area(values: &[f64], top: f64) -> String {
+    // A value alone is a line.
+    let values = if let [only] = values { &[*only, *only] } else { values };
+    let step = 100.0 / values.len().saturating_sub(1).max(1) as f64;
+    let mut points = "0,100".to_owned();
+    for (place, value) in values.iter().enumerate() {
+        points += &format!(" {:.2},{:.2}", place as f64 * step, 100.0 - value / top * 100.0);
+    }
+    points + " 100,100"
+}
+
 fn segments(parts: &[Part<'_>], values: &[u64], whole: u64) -> Markup {
     let mut before = 0;
     html! {

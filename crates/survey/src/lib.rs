@@ -84,6 +84,7 @@ pub mod tables;
 #[cfg(test)]
 mod tests;
 mod text;
+mod trend;
 mod usage;
 
 pub use agents::{
@@ -100,4 +101,5 @@ pub use origins::{SharedFigures, SitemapCounts, push_sitemaps, sitemap_fields};
 pub use rows::{HostBlock, RowConfig, RowTotals, RowWorker, SurveyRows};
 pub use survey::{NoteFigures, OriginFigures, RobotFigures, RobotRow, Survey};
 pub use text::Text;
+pub use trend::{Causes, ChangeRow, Trend};
 pub use usage::{HostUsage, UsageFigures};

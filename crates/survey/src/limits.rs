@@ -77,3 +77,18 @@ pub const AUDIT_PAGE_BYTES_MAX: usize = 2_000_000;
 /// Source: our choice. Most shared files come from templates, of which there are fewer; if the cache
 /// is full, it is cleared.
 pub const DIFFERENCE_PAIRS_KEPT: usize = 64 * 1024;
+
+/// Months times agents of a survey over time: 262,144, 10 MB for each thread.
+///
+/// Source: our choice; four years of 5,000 agents, or 500 years of 40. With more, a trend begins later.
+pub const TREND_CELLS_MAX: usize = 256 * 1024;
+
+/// The largest changes of a survey over time that are named: 50.
+///
+/// Source: our choice. The rows have all changes.
+pub const TREND_CHANGES: usize = 50;
+
+/// Rows of a table on the page of a survey, each for agents with equal figures: 200.
+///
+/// Source: our choice; such a page opens at once. JSON and the rows have all agents.
+pub const SURVEY_PAGE_ROWS_MAX: usize = 200;

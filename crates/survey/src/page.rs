@@ -1,4 +1,5 @@
-//! The report of an audit as one HTML page for people: engineers, SEO specialists, lawyers.
+//! The report of an audit, and that of a survey, as one HTML page for people: engineers, SEO specialists,
+//! lawyers.
 //!
 //! It begins with a sheet for a person in a hurry; what is not there follows, in sections. This module
 //! decides what the page says; its parts come from [`portcullis_report::page`]. Programs read
@@ -34,8 +35,10 @@ use crate::audit::{List, Report};
 use crate::limits::AUDIT_PAGE_BYTES_MAX;
 
 mod sheet;
+mod survey;
 
 use self::sheet::others;
+pub use self::survey::survey;
 
 /// The smallest number of rows per list. If the page is still too long with so few, rows are not
 /// the cause.

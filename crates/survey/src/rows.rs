@@ -7,7 +7,8 @@
 //!
 //! Memory: 8 bytes for each rule set of the set, and for each thread the facts of at most
 //! [`SURVEY_FACTS_KEPT`] pairs of a policy and an agent, one host with its moments, and the rows that
-//! were not taken: as many as [`SURVEY_BATCH_ROWS`] and [`SURVEY_LIST_BYTES`] let in.
+//! were not taken: as many as [`SURVEY_BATCH_ROWS`] and [`SURVEY_LIST_BYTES`] let in. With history, the
+//! months of a [`Trend`] for each thread.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -30,6 +31,7 @@ use crate::agents::AgentFigures;
 use crate::facts::{Addressed, AgentFacts, By, FactReader, PolicyReading, Reads};
 use crate::limits::{SURVEY_BATCH_ROWS, SURVEY_FACTS_KEPT, SURVEY_LIST_BYTES};
 use crate::origins::{Map, PolicyUse, SharedFigures, SharedFiles, captured, distinct_sitemaps};
+use crate::trend::{Months, Shut, Trend};
 
 /// The name of the origin and the host of a policy that applies to every URL.
 const EVERYWHERE: &[u8] = b"*";
@@ -196,6 +198,9 @@ pub struct RowTotals {
     /// The files that more than some numbers of origins share.
     pub shared: Vec<SharedFigures>,
     pub per_agent: Vec<AgentFigures>,
+    /// The access over time, if all periods have rows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trend: Option<Trend>,
 }
 
 /// The rows of one thread.
@@ -206,6 +211,7 @@ pub struct RowWorker<'r, 's> {
     pending: VecDeque<PeriodRow<'s>>,
     /// The counts of the worker, without counts by agent.
     totals: RowTotals,
+    shut: Shut,
 }
 
 /// A policy, and what agents read in its place.
@@ -262,13 +268,17 @@ impl<'s> SurveyRows<'s> {
         assert!(!agents.is_empty(), "a survey needs an agent");
         assert!(!config.history || set.has_history(), "the set has no history");
         let facts = FactReader::new(set, agents, config.baseline)?;
-        let none = RowTotals::default();
+        let per_agent = AgentFigures::of_agents(&facts);
+        let trend = config.history.then(|| {
+            let months = Months::of(set.counts().captured(), agents.len());
+            Trend::new(months, agents.iter().map(|agent| agent.name().to_owned()).collect())
+        });
         Ok(SurveyRows {
             set,
             shared: SharedFiles::of(set, config.at)?,
             config,
             columns: config.columns().collect(),
-            totals: RowTotals { per_agent: AgentFigures::of_agents(&facts), ..none }.into(),
+            totals: RowTotals { per_agent, trend, ..RowTotals::default() }.into(),
             facts,
         })
     }
@@ -276,6 +286,11 @@ impl<'s> SurveyRows<'s> {
     /// Returns the columns of the rows.
     pub fn fields(&self) -> Vec<Field> {
         self.config.fields()
+    }
+
+    /// Returns the columns without rows.
+    pub fn no_rows(&self) -> Added {
+        Added::of(self.columns.iter().map(|column| column.kind))
     }
 
     /// Returns the hosts in blocks that have about `rows` rows, and at least one host. Lists of
@@ -317,18 +332,24 @@ impl<'s> SurveyRows<'s> {
 
     /// Creates the worker of a thread.
     pub fn worker(&self) -> RowWorker<'_, 's> {
+        let none = RowTotals::default();
         RowWorker {
             rows: self,
             known: Map::default(),
             pending: VecDeque::new(),
-            totals: RowTotals::default(),
+            totals: RowTotals { trend: self.lock().trend.as_ref().map(Trend::empty), ..none },
+            shut: Shut::default(),
         }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, RowTotals> {
+        // Additions do not panic, so a poisoned lock still holds whole sums.
+        self.totals.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Adds what policies say to the totals of agents, and forgets it.
     fn forget(&self, known: &mut Map<KnownKey, Known>) -> MutexGuard<'_, RowTotals> {
-        // Additions do not panic, so a poisoned lock still holds whole sums.
-        let mut totals = self.totals.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut totals = self.lock();
         for (_, Known { reading, used }) in known.drain() {
             let agents = totals.per_agent.iter_mut().zip(&reading.agents);
             agents.for_each(|(figures, facts)| figures.add(used, facts));
@@ -476,6 +497,7 @@ impl<'s> RowWorker<'_, 's> {
     /// with a charge for each value.
     fn push(&mut self, row: &PeriodRow<'s>, added: &mut Added) -> Result<u64, Damage> {
         let rows = self.rows;
+        let (mut trend, mut shut) = (self.totals.trend.take(), std::mem::take(&mut self.shut));
         let reading = &self.known((row.policy, row.reads.clone()))?.reading;
         let (origin, host) = match rows.set.is_universal() {
             true => (EVERYWHERE.to_vec(), EVERYWHERE),
@@ -484,11 +506,16 @@ impl<'s> RowWorker<'_, 's> {
         let sitemaps = distinct_sitemaps(&origin, &row.sitemaps);
         let sitemaps = sitemaps.map(|(written, _)| written.clone()).collect();
         let agents = &*rows.facts.agents;
+        if let Some(trend) = &mut trend {
+            trend.add(&origin, (row.since, row.until), &reading.agents, &mut shut);
+        }
         let origin = OriginRows { row, reading, origin, host, sitemaps, agents };
         for (place, column) in rows.columns.iter().enumerate() {
             (column.push)(&origin, place, added);
         }
-        Ok(if rows.config.lists { origin.list_bytes() } else { 0 })
+        let list_bytes = if rows.config.lists { origin.list_bytes() } else { 0 };
+        (self.totals.trend, self.shut) = (trend, shut);
+        Ok(list_bytes)
     }
 }
 
@@ -556,6 +583,9 @@ impl Drop for RowWorker<'_, '_> {
         all.hosts += totals.hosts;
         all.rows += totals.rows;
         all.before_first += totals.before_first;
+        if let (Some(all), Some(own)) = (&mut all.trend, totals.trend.take()) {
+            all.merge(own);
+        }
     }
 }
 

@@ -337,6 +337,10 @@ pub struct AuditArgs {
 /// The formats of a report.
 pub const AUDIT_FORMATS: &[Format] = &[Format::Text, Format::Html, Format::Json];
 
+/// The formats of a survey: tables, and the page about them.
+pub const SURVEY_FORMATS: &[Format] =
+    &[Format::Tsv, Format::Jsonl, Format::Csv, Format::Parquet, Format::Html];
+
 /// The input formats of `compile`, for its help.
 const SCHEMAS: &str = "\
 Input formats:
@@ -614,7 +618,7 @@ pub struct SurveyArgs {
     #[arg(long, conflicts_with_all = ["agents", "user_agents", "baseline", "history", "lists"], help_heading = "Output")]
     pub sitemaps: bool,
 
-    #[arg(long, help = texts::FORMAT_OF_TABLE, long_help = texts::FORMAT_OF_TABLE_LONG, value_name = "FORMAT", value_parser = values::format(Format::TABLES), help_heading = "Output")]
+    #[arg(long, help = texts::FORMAT_OF_TABLE, long_help = texts::FORMAT_OF_SURVEY_LONG, value_name = "FORMAT", value_parser = values::format(SURVEY_FORMATS), help_heading = "Output")]
     pub format: Option<Format>,
 
     #[command(flatten)]

@@ -18,7 +18,7 @@ use super::{exit, values};
 
 pub use self::commands::{
     AUDIT_FORMATS, AuditArgs, CheckArgs, ClassifyArgs, CompileArgs, DiffArgs, FilterArgs,
-    InspectArgs, LintArgs, RecordsArgs, SurveyArgs,
+    InspectArgs, LintArgs, RecordsArgs, SURVEY_FORMATS, SurveyArgs,
 };
 pub use self::groups::{
     AgentArgs, BaselineArgs, CapturePath, ListPath, ListTimeArgs, PolicyArgs, QuestionArgs,

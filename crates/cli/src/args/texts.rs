@@ -12,6 +12,12 @@ Output format; by default from the extension of -o, else tsv
 tsv and csv begin with a header line, except the tsv of `classify` without --header. jsonl has one object per \
 line.";
 
+pub const FORMAT_OF_SURVEY_LONG: &str = "\
+Output format; by default from the extension of -o, else tsv
+
+tsv and csv begin with a header line. jsonl has one object per line. html is a page with the totals of each crawler, \
+and with --history by month.";
+
 pub const FORMAT_OF_REPORT: &str = "Output format; by default from the extension of -o, else text";
 
 pub const QUIET: &str = "Print nothing; the exit status is the answer";
