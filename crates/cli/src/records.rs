@@ -16,10 +16,11 @@ use anyhow::ensure;
 use portcullis_dialect::usage::Label;
 use portcullis_files::expand::Input;
 use portcullis_report::limits::SUMMARY_UNKNOWN_HOSTS_MAX;
-use portcullis_report::{Counts, Encoded, Format, Written};
+use portcullis_report::{Counts, Encoded, Format, TRAINING, Written};
 use portcullis_set::Damage;
 use portcullis_set::batch::Classifier;
 
+use super::agents;
 use super::args::{PolicyArgs, RecordsArgs};
 use super::engine::{self, Policies, thread_pool};
 use super::exit::ExitStatus;
@@ -130,10 +131,31 @@ impl Request {
         let (pool, questions) = (thread_pool(self.stream.threads)?, &self.questions);
         let policies = engine::load(&pool, &self.policies, questions)?;
         policies.show_notes(self.summary.form);
-        let classifier =
-            engine::classifier(&policies.set, questions)?.with_usage(&self.labels).into();
+        let trainers = self.trainers(&policies);
+        let labels = if trainers.is_empty() { &self.labels[..] } else { &TRAINING };
+        let classifier = engine::classifier(&policies.set, questions)?.with_usage(labels).into();
         let loaded = Instant::now();
-        Ok(Opened { request: self, parts, notes, hosts, aside, policies, classifier, loaded })
+        Ok(Opened {
+            request: self,
+            parts,
+            notes,
+            hosts,
+            aside,
+            policies,
+            classifier,
+            trainers,
+            loaded,
+        })
+    }
+
+    /// Returns the agents that train models, by number, if files of the set reserve uses and nobody asks which.
+    fn trainers(&self, policies: &Policies) -> Vec<usize> {
+        let is_asked = !self.labels.is_empty() || self.questions.each.is_some();
+        if is_asked || !policies.set.has_usage() {
+            return Vec::new();
+        }
+        let names = policies.agents.run.agents.iter().enumerate();
+        names.filter(|(_, name)| agents::trains(name)).map(|(place, _)| place).collect()
     }
 
     /// Divides a run into parts, and notes what is left out. An output for all lists is opened now, so that
@@ -190,6 +212,8 @@ pub struct Opened {
     /// The outputs for records that are set aside, by their places in [`Written`].
     aside: Vec<(usize, RowOutput<'static>)>,
     classifier: Arc<Classifier>,
+    /// The agents that train models, if their records are counted.
+    trainers: Vec<usize>,
     loaded: Instant,
 }
 
@@ -213,7 +237,7 @@ impl Opened {
     ///
     /// If a list cannot be read, the set is damaged, or an output cannot be written.
     pub fn run(self, writing: &Writing<'_>) -> anyhow::Result<(Counts, ExitStatus)> {
-        let Opened { request, policies, parts, mut notes, classifier, loaded, .. } = self;
+        let Opened { request, policies, parts, mut notes, classifier, trainers, loaded, .. } = self;
         let (mut hosts, mut aside) = (self.hosts, self.aside);
         let Request { started, summary, questions, labels, mut stream, keep_going, .. } = request;
         let agents = policies.agents.run.agents.len();
@@ -244,6 +268,7 @@ impl Opened {
                     if counts_all {
                         counts.ask_preferences(&labels);
                     }
+                    counts.ask_reserved(&trainers);
                     if counts_all || summary.form == SummaryForm::Text {
                         counts.ask_drops();
                     }
@@ -306,6 +331,13 @@ impl Opened {
                 .add(format!("{failed} of {lists} failed; the outputs of the others are complete"));
         }
         notes.kept.append(&mut stream.notes.kept);
+        if let Some(records @ 1..) = sum.reserved {
+            notes.add(format!(
+                "{} may be fetched by crawlers that train models although the file reserves that use; \
+                 filter --purpose train-ai drops them, classify --usage train-ai,use shows them",
+                counted(records, "URL")
+            ));
+        }
         let (notes, times) = (&notes.kept, [started, loaded]);
         summary::write(&summary, &summary::account(&policies, &inputs, &sum, notes, times))?;
         Ok((sum, if failed == 0 { ExitStatus::Done } else { ExitStatus::Failed }))

@@ -285,6 +285,9 @@ pub struct RecordFigures {
     /// The records that the first capture decides though it is later.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub before_first: Option<u64>,
+    /// The records that a crawler that trains models may fetch although their use for that is reserved.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reserved_from_training: Option<u64>,
     /// The records of files with a crawl delay that is not a number.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unreadable_delays: Option<u64>,
@@ -413,6 +416,7 @@ impl RecordFigures {
             states: counts.states(),
             ages: run.judged_age.is_some().then_some(Figures(ages)),
             before_first: run.at.is_some().then_some(before_first),
+            reserved_from_training: counts.reserved,
             unreadable_delays: counts.unreadable_delays,
             unknown_hosts: counts.unknown_hosts.top(SUMMARY_UNKNOWN_HOSTS_SHOWN),
             other_scheme: counts.other_scheme.top(SUMMARY_UNKNOWN_HOSTS_SHOWN),
@@ -457,6 +461,10 @@ impl RecordFigures {
             line(
                 "URLs with a Crawl-delay that is not a number",
                 self.unreadable_delays.map(grouped),
+            ),
+            line(
+                "URLs that training crawlers may fetch but whose use for training is reserved",
+                self.reserved_from_training.filter(|it| *it > 0).map(grouped),
             ),
             ages,
         ];

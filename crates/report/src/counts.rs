@@ -79,6 +79,11 @@ pub struct Counts {
     labels: Vec<Label>,
     /// The records by preference, for each agent and label.
     preferences: Vec<[u64; Preference::ALL.len()]>,
+    /// The agents that train models, by number; empty unless their records are counted.
+    trainers: Box<[usize]>,
+    /// The records that one of them may fetch although the file states that it must not train on them; `None`
+    /// unless they are counted.
+    pub reserved: Option<u64>,
     /// The records by agent and verdict, if each record has an agent of its own. The last agent is
     /// that of records without a known one.
     record_agents: Vec<[u64; Verdict::ALL.len()]>,
@@ -102,6 +107,9 @@ fn other_scheme(scheme: &[u8]) -> Option<&'static [u8]> {
         _ => None,
     }
 }
+
+/// The labels by which sites reserve pages from training.
+pub const TRAINING: [Label; 2] = [Label::TrainAi, Label::Use];
 
 /// The reasons that do not determine the state of the origin.
 const STATELESS: [Reason; 5] =
@@ -161,10 +169,37 @@ impl Counts {
         if !self.preferences.is_empty() {
             self.add_preferences(answers.preferences());
         }
+        if !self.trainers.is_empty() {
+            let count = self.count_reserved(answers);
+            add_option(&mut self.reserved, Some(count));
+        }
         if answers.session().classifier().has_agent_per_record() {
             self.add_record_agents(answers);
         }
         Ok(())
+    }
+
+    /// Counts the records that agents may fetch to train models, and whose use for that is reserved.
+    fn count_reserved(&self, answers: &Answers<'_>) -> u64 {
+        let of_record = self.agents.len() * TRAINING.len();
+        // Without access there is no preference.
+        let is_reserved = |record: &[Preference]| {
+            self.trainers.iter().any(|trainer| {
+                let own = &record[trainer * TRAINING.len()..][..TRAINING.len()];
+                own.iter().any(|stated| {
+                    matches!(stated, Preference::No | Preference::Immediate | Preference::Reference)
+                })
+            })
+        };
+        let records = answers.preferences().chunks_exact(of_record);
+        records.filter(|record| is_reserved(record)).count() as u64
+    }
+
+    /// Counts the records of the following blocks that `trainers` may fetch although their use is reserved. The
+    /// labels of the classifier are [`TRAINING`].
+    pub fn ask_reserved(&mut self, trainers: &[usize]) {
+        self.trainers = trainers.into();
+        add_option(&mut self.reserved, (!trainers.is_empty()).then_some(0));
     }
 
     /// Counts the preferences of each record about all labels, agent by agent.
@@ -333,6 +368,7 @@ impl Counts {
         add_option(&mut self.unreadable_delays, next.unreadable_delays);
         add_option(&mut self.kept, next.kept);
         add_option(&mut self.unstated, next.unstated);
+        add_option(&mut self.reserved, next.reserved);
         self.invalid.merge(&next.invalid);
         self.plan = self.plan.or(next.plan);
         if let Some(next) = &next.dropped {

@@ -59,7 +59,7 @@ pub use account::{
     Account, AgentList, AgentRecords, JudgedAge, NoRecords, PolicyFacts, RecordFigures, Run, Time,
     UnnamedAgent,
 };
-pub use counts::{AgentCounts, Counts, RecordAgent};
+pub use counts::{AgentCounts, Counts, RecordAgent, TRAINING};
 pub use encode::{
     ChunkError, Encoded, Filter, Format, Piece, RowForm, Tagged, Work, Written, bytes,
 };

@@ -281,6 +281,12 @@ pub fn page_of_token(name: &str) -> Option<Page> {
 /// Where the names of ai.robots.txt come from.
 const LISTED_URL: &str = "https://github.com/ai-robots-txt/ai.robots.txt";
 
+/// Whether a crawler fetches pages to train models, by its name as a list has it.
+pub fn trains(name: &str) -> bool {
+    let training = find("ai-training").map(|list| list.names).unwrap_or_default();
+    training.iter().any(|it| it.eq_ignore_ascii_case(name))
+}
+
 /// Whether a token controls the use of pages, and sends no requests.
 pub fn controls_use(name: &str) -> bool {
     LISTED.iter().any(|(it, classes)| *it == name && classes.contains(&Class::Use))

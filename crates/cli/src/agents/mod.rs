@@ -27,7 +27,7 @@ use portcullis_text::visible::cut_characters;
 
 use documented::Documented;
 
-pub use lists::{descriptions, is_of_google, page_of_answers};
+pub use lists::{descriptions, is_of_google, page_of_answers, trains};
 pub(crate) use lists::{documented, write as write_lists};
 pub(crate) use notes::AgentNotes;
 pub(crate) use readings::write as write_readings;

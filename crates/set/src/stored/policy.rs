@@ -131,6 +131,11 @@ impl PolicySet {
         u32::try_from(bytes / size_of::<PolicyHead>() as u64).unwrap_or(u32::MAX)
     }
 
+    /// Whether some file states how pages may be used, or names a licence.
+    pub fn has_usage(&self) -> bool {
+        self.sections.usage_records.bytes > 0
+    }
+
     /// Returns all policies, by number.
     pub fn policies(&self) -> impl Iterator<Item = Result<StoredPolicy<'_>, Damage>> {
         (0..self.policy_count()).map(|number| self.policy(PolicyNumber(number)))
