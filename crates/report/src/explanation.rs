@@ -15,6 +15,7 @@ use portcullis_robots::syntax::NoteKind;
 use portcullis_set::Damage;
 use portcullis_set::batch::{Explained, Session};
 use portcullis_set::stored::Read;
+use portcullis_text::figures::counted;
 use portcullis_text::visible::{cut_to_show, visible};
 
 /// Where preferences are attached to paths and groups, for explanations.
@@ -277,7 +278,7 @@ fn write_label(label: Label, usage: &UsageExplanation, out: &mut String) {
 /// are equal, `first` goes first.
 fn why_lost(loss: Loss, bytes: usize, most: usize, first: &str) -> String {
     match loss {
-        Loss::FewerBytes => format!("{bytes} bytes against {most}"),
+        Loss::FewerBytes => format!("{} against {most}", counted(bytes as u64, "byte")),
         Loss::AllowGoesFirst | Loss::PreferenceGoesFirst => {
             format!("{bytes} bytes as well, and {first} goes first")
         }
