@@ -90,6 +90,7 @@ impl Schema {
                             || is_column_name(cell)
                                 && !(field == CaptureField::FetchedAt && is_time())
                     });
+                    columns.iter().for_each(|column| fields.note_found(column.0));
                     let (count, fields) = (row.len(), fields.clone());
                     return Ok(Schema { separator, columns, count, has_header, fields });
                 }

@@ -48,6 +48,7 @@ use std::collections::HashSet;
 use std::fmt;
 use std::marker::PhantomData;
 
+use bumpalo::Bump;
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 
@@ -73,15 +74,11 @@ pub(super) const WHITE_SPACE: &[u8] = b" \t\r\n";
 /// Returns a reader of the lines in `source`, decompressed if needed, with the names in `fields`.
 ///
 pub fn open(mut source: Source, fields: &FieldMap) -> impl BatchReader + use<> {
-    let (mut paths, mut ranks) = (Vec::new(), Vec::new());
-    for field in CaptureField::ALL {
-        for (rank, path) in fields.candidates(field).into_iter().enumerate() {
-            paths.push((field as usize, path));
-            ranks.push(rank);
-        }
-    }
+    let paths = CaptureField::ALL.into_iter().flat_map(|field| {
+        fields.candidates(field).into_iter().map(move |path| (field as usize, path))
+    });
     let raw = [CaptureField::Headers as usize, CaptureField::Redirects as usize];
-    let members = Members::new(paths, &[], &raw).expect("each field has a few names");
+    let members = Members::new(paths.collect(), &[], &raw).expect("each field has a few names");
     source.skip_mark();
     source.fill(CHUNK_BYTES);
     let first = source.buffer();
@@ -96,7 +93,7 @@ pub fn open(mut source: Source, fields: &FieldMap) -> impl BatchReader + use<> {
         (_, true) => "host",
         _ => "line",
     };
-    let schema = Schema { members, ranks, fields: fields.clone(), noun };
+    let schema = Schema { members, fields: fields.clone(), noun };
     batches(TextChunks::new(source, ChunkConfig::default()), schema, 0)
 }
 
@@ -172,8 +169,6 @@ impl Stage for ItemLines {
 struct Schema {
     fields: FieldMap,
     members: Members,
-    /// The rank of each path among the names of its field.
-    ranks: Vec<usize>,
     /// The name of a line in messages.
     noun: &'static str,
 }
@@ -205,21 +200,22 @@ impl RecordReader for Schema {
             [b'[', ..] => return Err(A_LIST.to_owned()),
             _ => return Err("not a JSON object; expected one object per line".to_owned()),
         }
+        let arena = Bump::new();
         let mut record = Record::default();
-        let decoded = |text: &str| Cow::Owned(text.as_bytes().to_vec());
         let mut parser = serde_json::Deserializer::from_slice(text);
-        if let Err(error) = self.members.read(&mut parser, &decoded, &mut record.values) {
+        if let Err(error) = self.members.read(&mut parser, &arena, &mut record.values) {
             let Some(text) = str::from_utf8(text).ok().and_then(without_nan) else {
                 return Err(describe(&error, 0));
             };
             return self.read(text.as_bytes(), config, sink);
         }
+        record.note_found(&self.fields);
         record.check()?;
         let has_url = record.values[CaptureField::Url as usize].value != FieldValue::Null;
-        let fields = CaptureField::ALL.into_iter().zip(&mut record.values);
-        for (field, found) in fields.filter(|(_, found)| found.rank != usize::MAX) {
-            self.fields.note(field, found.has_other && !(has_url && field == CaptureField::Host));
-            found.rank = self.ranks[found.rank];
+        for (field, found) in CaptureField::ALL.into_iter().zip(&record.values) {
+            if found.has_other && !(has_url && field == CaptureField::Host) {
+                self.fields.note_two(field);
+            }
         }
         let headers: Headers<'_> = within(text, record.take(CaptureField::Headers))?;
         let redirects: Vec<Redirect<'_>> = within(text, record.take(CaptureField::Redirects))?;

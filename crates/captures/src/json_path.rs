@@ -4,9 +4,11 @@
 //! are skipped. Cost: one pass; texts are borrowed unless they have escapes.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::fmt;
 use std::str::FromStr;
 
+use bumpalo::Bump;
 use portcullis_robots::access::{TimeUnit, seconds_of};
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
@@ -66,7 +68,7 @@ impl FieldValue<'_> {
 
 /// The path of a member: names separated by dots. `\.` stands for a dot in a name.
 ///
-/// A path leads into a text that is an object written as JSON too, where texts are kept.
+/// A path leads into a text that is an object written as JSON too.
 /// A path that a user gives names members exactly. A usual name, which was not given, is the name of
 /// members in any case.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -177,18 +179,27 @@ const PATHS_MAX: usize = u64::BITS as usize;
 /// a value, the first that an object has counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Members {
-    /// The number of the value of each path, and the path.
-    paths: Vec<(usize, FieldPath)>,
+    paths: Vec<MemberPath>,
     /// The set of paths at which the first item of a list counts as the value.
     lists: u64,
     /// The set of paths whose values stay JSON.
     raw: u64,
 }
 
+/// A path to a value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct MemberPath {
+    /// The number of the value.
+    value: usize,
+    /// The position among the paths of the value.
+    rank: usize,
+    path: FieldPath,
+}
+
 /// The value of a name in an object.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Found<'l> {
-    /// The rank of the path or name that has the value; [`usize::MAX`] if there is none.
+    /// The rank, among those of the value, of the path or name that has it; [`usize::MAX`] if there is none.
     pub rank: usize,
     /// The value. Null if there is none.
     pub value: FieldValue<'l>,
@@ -242,24 +253,50 @@ impl Members {
             let paths = paths.iter().enumerate().filter(|(_, path)| values.contains(&path.0));
             paths.fold(0, |set, (number, _)| set | 1 << number)
         };
-        Ok(Members { lists: set(lists), raw: set(raw), paths })
+        let (lists, raw) = (set(lists), set(raw));
+        let mut ranks = HashMap::new();
+        let ranked = |(value, path)| {
+            let next: &mut usize = ranks.entry(value).or_default();
+            let rank = std::mem::replace(next, *next + 1);
+            MemberPath { value, rank, path }
+        };
+        Ok(Members { lists, raw, paths: paths.into_iter().map(ranked).collect() })
     }
 
-    /// Reads the only value of `parser`, an object, into `found`. `decoded` keeps texts that had escapes.
+    /// Reads the only value of `parser`, an object, into `found`. Texts with escapes are decoded into `arena`.
     ///
     /// # Errors
     ///
-    /// If it is not JSON.
+    /// If it is not JSON, or a text with a member is damaged JSON.
     pub fn read<'l, R: serde_json::de::Read<'l>>(
         &self,
         parser: &mut serde_json::Deserializer<R>,
-        decoded: &dyn Fn(&str) -> Cow<'l, [u8]>,
+        arena: &'l Bump,
         found: &mut [Found<'l>],
     ) -> Result<(), serde_json::Error> {
-        let paths = u64::MAX.checked_shr(u64::BITS - self.paths.len() as u32).unwrap_or(0);
-        let walk = &mut Walk { members: self, decoded, found };
-        ValueAt { depth: 0, paths, ended: 0, walk }.deserialize(&mut *parser)?;
+        let walk = &mut Walk { members: self, arena, found };
+        ValueAt { depth: 0, paths: self.all(), ended: 0, walk }.deserialize(&mut *parser)?;
         parser.end()
+    }
+
+    /// Reads a text, of a table, into `found`, as [`Members::read`] reads a text with members: one that does not
+    /// begin as an object has none.
+    ///
+    /// # Errors
+    ///
+    /// If it begins as an object and is not JSON, or a text in it is so.
+    pub fn read_text<'l>(
+        &self,
+        text: &'l [u8],
+        arena: &'l Bump,
+        found: &mut [Found<'l>],
+    ) -> Result<(), serde_json::Error> {
+        Walk { members: self, arena, found }.enter(0, self.all(), text)
+    }
+
+    /// Returns the set of all paths.
+    fn all(&self) -> u64 {
+        u64::MAX.checked_shr(u64::BITS - self.paths.len() as u32).unwrap_or(0)
     }
 }
 
@@ -271,23 +308,46 @@ pub(crate) struct Text<'l>(#[serde(borrow)] pub Cow<'l, str>);
 /// A pass over an object.
 struct Walk<'w, 'l> {
     members: &'w Members,
-    decoded: &'w dyn Fn(&str) -> Cow<'l, [u8]>,
+    arena: &'l Bump,
     found: &'w mut [Found<'l>],
 }
 
 impl<'l> Walk<'_, 'l> {
     fn path(&self, number: usize) -> &FieldPath {
-        &self.members.paths[number].1
+        &self.members.paths[number].path
     }
 
-    fn slot(&mut self, number: usize) -> &mut Found<'l> {
-        &mut self.found[self.members.paths[number].0]
+    /// Sets the value at the path with a number.
+    fn set(&mut self, number: usize, value: FieldValue<'l>) {
+        let MemberPath { value: slot, rank, .. } = self.members.paths[number];
+        self.found[slot].set(rank, value);
     }
 
     fn set_repeated(&mut self, number: usize) {
-        let slot = self.slot(number);
-        if number <= slot.rank {
-            *slot = Found { rank: number, is_repeated: true, ..Found::NONE };
+        let MemberPath { value, rank, .. } = self.members.paths[number];
+        let slot = &mut self.found[value];
+        if rank <= slot.rank {
+            *slot = Found { rank, is_repeated: true, ..Found::NONE };
+        }
+    }
+
+    /// Follows paths into a text at a depth, if it begins as an object written as JSON. The rest of a damaged one
+    /// is not known, so the members before the damage do not count.
+    fn enter(&mut self, depth: usize, paths: u64, text: &'l [u8]) -> Result<(), serde_json::Error> {
+        if !text.trim_ascii_start().starts_with(b"{") {
+            return Ok(());
+        }
+        let arena = self.arena;
+        let mut read = |text| {
+            let mut parser = serde_json::Deserializer::from_slice(text);
+            ValueAt { depth, paths, ended: 0, walk: &mut *self }.deserialize(&mut parser)?;
+            parser.end()
+        };
+        let Err(error) = read(text) else { return Ok(()) };
+        match str::from_utf8(text).ok().and_then(without_nan) {
+            // What was found before is found again.
+            Some(text) => read(arena.alloc_str(&text).as_bytes()),
+            None => Err(error),
         }
     }
 }
@@ -312,25 +372,22 @@ struct ValueAt<'a, 'w, 'l> {
 }
 
 impl<'l> ValueAt<'_, '_, 'l> {
-    /// Follows the paths that pass through a text, if it is an object written as JSON.
+    /// Sets a text, after following the paths that pass through it.
     #[inline]
-    fn enter(&mut self, text: &'l [u8]) {
-        let (depth, paths) = (self.depth, self.paths & !self.ended);
-        if paths != 0 && text.trim_ascii_start().starts_with(b"{") {
-            let within = ValueAt { depth, paths, ended: 0, walk: &mut *self.walk };
-            // A text that is no JSON after all has none of the members.
-            let _ = within.deserialize(&mut serde_json::Deserializer::from_slice(text));
+    fn set_text<E: Error>(self, text: &'l str) -> Result<(), E> {
+        let paths = self.paths & !self.ended;
+        if paths != 0 {
+            let entered = self.walk.enter(self.depth, paths, text.as_bytes());
+            entered.map_err(|error| E::custom(format!("a text with damaged JSON: {error}")))?;
         }
+        self.set(FieldValue::Text(Cow::Borrowed(text.as_bytes())))
     }
 
     #[inline(always)]
     fn set<E>(self, value: FieldValue<'l>) -> Result<(), E> {
         match self.ended {
             0 => {}
-            one if one.is_power_of_two() => {
-                let number = one.trailing_zeros() as usize;
-                self.walk.slot(number).set(number, value);
-            }
+            one if one.is_power_of_two() => self.walk.set(one.trailing_zeros() as usize, value),
             _ => self.set_several(&value),
         }
         Ok(())
@@ -338,7 +395,7 @@ impl<'l> ValueAt<'_, '_, 'l> {
 
     #[cold]
     fn set_several(self, value: &FieldValue<'l>) {
-        numbers(self.ended).for_each(|it| self.walk.slot(it).set(it, value.clone()));
+        numbers(self.ended).for_each(|it| self.walk.set(it, value.clone()));
     }
 }
 
@@ -384,17 +441,13 @@ impl<'l> Visitor<'l> for ValueAt<'_, '_, 'l> {
     }
 
     #[inline]
-    fn visit_borrowed_str<E: Error>(mut self, text: &'l str) -> Result<(), E> {
-        self.enter(text.as_bytes());
-        self.set(FieldValue::Text(Cow::Borrowed(text.as_bytes())))
+    fn visit_borrowed_str<E: Error>(self, text: &'l str) -> Result<(), E> {
+        self.set_text(text)
     }
 
-    fn visit_str<E: Error>(mut self, text: &str) -> Result<(), E> {
-        let text = (self.walk.decoded)(text);
-        if let Cow::Borrowed(text) = text {
-            self.enter(text);
-        }
-        self.set(FieldValue::Text(text))
+    fn visit_str<E: Error>(self, text: &str) -> Result<(), E> {
+        let text = self.walk.arena.alloc_str(text);
+        self.set_text(text)
     }
 
     fn visit_seq<A: SeqAccess<'l>>(self, mut items: A) -> Result<(), A::Error> {

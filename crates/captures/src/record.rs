@@ -43,6 +43,13 @@ impl<'r> Record<'r> {
         (found.rank != usize::MAX).then_some(found.value)
     }
 
+    /// Notes which fields the record has. Call it before any is taken.
+    pub fn note_found(&self, fields: &FieldMap) {
+        let found = CaptureField::ALL.into_iter().zip(&self.values);
+        let found = found.filter(|(_, found)| found.rank != usize::MAX);
+        found.for_each(|(field, _)| fields.note_found(field));
+    }
+
     /// Checks that no field occurs twice. Call it before any is taken.
     pub fn check(&self) -> Result<(), String> {
         let mut found = CaptureField::ALL.into_iter().zip(&self.values);

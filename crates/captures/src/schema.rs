@@ -133,6 +133,14 @@ fn bit(field: CaptureField) -> u32 {
     1 << field as u32
 }
 
+/// Adds a field to a set.
+fn set(fields: &AtomicU32, field: CaptureField) {
+    // Threads share the word, and nearly all records have the same fields.
+    if fields.load(Ordering::Relaxed) & bit(field) == 0 {
+        fields.fetch_or(bit(field), Ordering::Relaxed);
+    }
+}
+
 impl FieldMap {
     /// Returns the map with these names.
     ///
@@ -193,15 +201,16 @@ impl FieldMap {
         CaptureField::ALL.into_iter().filter(|&field| two & bit(field) != 0).collect()
     }
 
-    /// Notes that a record has a field, perhaps under two names.
-    pub(super) fn note(&self, field: CaptureField, has_two: bool) {
-        let is_named = self.named(field).is_some();
-        for (fields, is_noted) in [(&self.found.any, is_named), (&self.found.two, has_two)] {
-            // Threads share the word, and nearly all records have the same fields.
-            if is_noted && fields.load(Ordering::Relaxed) & bit(field) == 0 {
-                fields.fetch_or(bit(field), Ordering::Relaxed);
-            }
+    /// Notes that a record has a field.
+    pub(super) fn note_found(&self, field: CaptureField) {
+        if self.named(field).is_some() {
+            set(&self.found.any, field);
         }
+    }
+
+    /// Notes that a record has a field under two names.
+    pub(super) fn note_two(&self, field: CaptureField) {
+        set(&self.found.two, field);
     }
 
     /// Returns the columns of a table that hold fields, each with the rank of its name. `names` are those of
@@ -239,7 +248,9 @@ impl FieldMap {
                 })?;
                 let Some(column) = found else { continue };
                 let is_second = columns.last().is_some_and(|last| last.0 == field);
-                self.note(field, is_second && is_used);
+                if is_second && is_used {
+                    self.note_two(field);
+                }
                 if !is_second {
                     columns.push((field, rank, column?));
                 }

@@ -32,7 +32,7 @@ use parquet::schema::types::{SchemaDescriptor, Type, TypePtr};
 
 use super::file::{ParquetSource, guarded, no_parquet, plain_text, text_of};
 use super::group::GroupColumns;
-use crate::json_path::{FieldPath, FieldValue, Found, Members};
+use crate::json_path::{FieldPath, FieldValue, Members};
 use portcullis_robots::access::{TimeUnit, UnixSeconds, in_range};
 
 /// The columns of a file, with the types that Parquet itself gives them. The writer's Arrow types may
@@ -58,8 +58,8 @@ pub struct Leaf {
     pub unit: Option<TimeUnit>,
     /// The positions of the structures and of the column, each within the one before.
     steps: Vec<usize>,
-    /// The member with the value, if the column's texts are JSON objects.
-    inside: Option<Members>,
+    /// The path of the member with the value, if the column's texts are JSON objects.
+    pub inside: Option<FieldPath>,
 }
 
 impl<'f> Columns<'f> {
@@ -118,9 +118,8 @@ impl<'f> Columns<'f> {
 
     /// Returns the member of the JSON in the column at `steps` that a path names from a depth on.
     fn inside(&self, path: &FieldPath, depth: usize, steps: Vec<usize>) -> Leaf {
-        let rest = FieldPath::from_names(path.names()[depth..].to_vec());
-        let members = Members::new(vec![(0, rest)], &[], &[]).expect("one path is not too many");
-        Leaf { name: path.names().join("."), inside: Some(members), ..self.leaf(steps) }
+        let inside = Some(FieldPath::from_names(path.names()[depth..].to_vec()));
+        Leaf { name: path.names().join("."), inside, ..self.leaf(steps) }
     }
 
     fn leaf(&self, steps: Vec<usize>) -> Leaf {
@@ -316,7 +315,7 @@ impl Leaf {
     }
 
     /// Returns the column's values in a batch, or `None` if it has another type. Numbers are times if
-    /// they have a unit.
+    /// they have a unit. The values of a column of objects are their texts; see [`Objects`].
     pub fn values(&self, batch: &RecordBatch, unit: Option<TimeUnit>) -> Option<Values> {
         Values::of(&self.array(batch)?, unit)
     }
@@ -336,28 +335,42 @@ impl Leaf {
             let nulls = NullBuffer::union(inner.nulls(), array.nulls());
             array = make_array(inner.to_data().into_builder().nulls(nulls).build().ok()?);
         }
-        match &self.inside {
-            Some(members) => Some(Arc::new(texts_within(array.as_binary_view_opt()?, members))),
-            None => Some(array),
-        }
+        Some(array)
     }
 }
 
-/// Returns the texts of the one member in objects that are written as JSON. It is null where there is none.
-fn texts_within(objects: &BinaryViewArray, members: &Members) -> BinaryViewArray {
-    objects.iter().map(|object| text_within(object?, members)).collect()
+/// A column whose texts are objects written as JSON, and the members to read.
+#[derive(Clone, Debug)]
+pub struct Objects {
+    column: Leaf,
+    /// The members. See [`Members::read_text`].
+    pub members: Members,
 }
 
-fn text_within(object: &[u8], members: &Members) -> Option<Vec<u8>> {
-    let mut found = [Found::NONE];
-    let mut parser = serde_json::Deserializer::from_slice(object);
-    let decoded = |text: &str| Cow::Owned(text.as_bytes().to_vec());
-    members.read(&mut parser, &decoded, &mut found).ok()?;
-    match found {
-        [Found { value: FieldValue::Text(text), is_repeated: false, .. }] => {
-            Some(text.into_owned())
-        }
-        _ => None,
+impl Objects {
+    /// Returns the columns of objects that have some of `leaves`, each with the number of its value. The values of
+    /// `lists` may be in a list.
+    ///
+    /// # Errors
+    ///
+    /// If there are too many members.
+    pub fn of(leaves: &[(usize, &Leaf)], lists: &[usize]) -> Result<Vec<Objects>, String> {
+        let mut columns: Vec<&Leaf> = leaves.iter().map(|(_, leaf)| *leaf).collect();
+        columns.retain(|leaf| leaf.inside.is_some());
+        columns.sort_by_key(|leaf| leaf.place);
+        columns.dedup_by_key(|leaf| leaf.place);
+        let objects = |column: &Leaf| {
+            let members = leaves.iter().filter(|(_, leaf)| leaf.place == column.place);
+            let paths = members.filter_map(|(value, leaf)| Some((*value, leaf.inside.clone()?)));
+            let members = Members::new(paths.collect(), lists, &[])?;
+            Ok(Objects { column: column.clone(), members })
+        };
+        columns.into_iter().map(objects).collect()
+    }
+
+    /// Returns the texts in a batch, which are not copied, or `None` if it has others.
+    pub fn texts(&self, batch: &RecordBatch) -> Option<BinaryViewArray> {
+        self.column.bytes(batch)
     }
 }
 

@@ -34,8 +34,9 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
-use arrow_array::RecordBatch;
+use arrow_array::{Array, BinaryViewArray, RecordBatch};
 use arrow_schema::DataType;
+use bumpalo::Bump;
 use parquet::file::metadata::PageIndexPolicy;
 use parquet::file::reader::Length;
 
@@ -44,14 +45,18 @@ use crate::limits::PARQUET_BATCH_ROWS;
 use crate::record::Record;
 use crate::schema::{CaptureField, FieldMap};
 use columns::{
-    Columns, GroupRows, Leaf, Projection, Values, holds_bytes, holds_numbers, holds_times, is_flag,
+    Columns, GroupRows, Leaf, Objects, Projection, Values, holds_bytes, holds_numbers, holds_times,
+    is_flag,
 };
 use file::{ParquetSource, guarded, supported_compression};
 use portcullis_files::input::InputError;
 
 /// The columns to read, and the fields that they hold.
 struct Schema {
+    /// The columns of values, each with the rank of its name.
     columns: Vec<(CaptureField, usize, Leaf)>,
+    /// The columns of objects with other values.
+    objects: Vec<Objects>,
     fields: FieldMap,
 }
 
@@ -121,7 +126,13 @@ fn start(source: &ParquetSource, fields: &FieldMap) -> Result<(Schema, Projectio
         Ok(file.find(path)?.map(|leaf| check(field, &leaf, fields).map(|()| leaf)))
     })?;
     let read = Projection::new(source, columns.iter().map(|(_, _, leaf)| leaf))?;
-    Ok((Schema { columns, fields: fields.clone() }, read))
+    let (members, columns): (Vec<_>, Vec<_>) =
+        columns.into_iter().partition(|(_, _, leaf)| leaf.inside.is_some());
+    columns.iter().for_each(|(field, ..)| fields.note_found(*field));
+    let members: Vec<(usize, &Leaf)> =
+        members.iter().map(|(field, _, leaf)| (*field as usize, leaf)).collect();
+    let objects = Objects::of(&members, &[])?;
+    Ok((Schema { columns, objects, fields: fields.clone() }, read))
 }
 
 /// Checks that a column can hold a field. The error says what is wrong.
@@ -150,22 +161,44 @@ impl Schema {
         config: &ReadConfig,
         sink: &mut CaptureSink<'_>,
     ) {
-        let Schema { columns, fields } = self;
+        let Schema { columns, objects, fields } = self;
         let values = |(field, rank, leaf): &(CaptureField, usize, Leaf)| {
             let is_time = *field == CaptureField::FetchedAt;
             let unit = leaf.unit.or(fields.unit).filter(|_| is_time);
             (*field, *rank, leaf.values(batch, unit).expect("it is readable"))
         };
         let columns: Vec<(_, _, Values)> = columns.iter().map(values).collect();
+        let texts = |it: &Objects| it.texts(batch).expect("it is readable");
+        let texts: Vec<BinaryViewArray> = objects.iter().map(texts).collect();
         for row in 0..batch.num_rows() {
+            let arena = Bump::new();
             let mut record = Record::default();
             for (field, rank, values) in &columns {
                 record.set(*field, *rank, values.at(row));
             }
-            sink(record.capture(&[], fields, config).map_err(|problem| {
+            let objects = objects.iter().zip(&texts).filter(|(_, texts)| texts.is_valid(row));
+            let capture = read_members(objects, row, &arena, &mut record, fields)
+                .and_then(|()| record.capture(&[], fields, config));
+            sink(capture.map_err(|problem| {
                 let number = rows_before + row as u64 + 1;
                 BrokenRecord::senseless(format!("row {number}"), problem)
             }));
         }
     }
+}
+
+/// Reads the members of objects into `record`. The error says what is wrong.
+fn read_members<'r>(
+    objects: impl Iterator<Item = (&'r Objects, &'r BinaryViewArray)>,
+    row: usize,
+    arena: &'r Bump,
+    record: &mut Record<'r>,
+    fields: &FieldMap,
+) -> Result<(), String> {
+    for (objects, texts) in objects {
+        let read = objects.members.read_text(texts.value(row), arena, &mut record.values);
+        read.map_err(|error| format!("a text with damaged JSON: {error}"))?;
+    }
+    record.note_found(fields);
+    record.check()
 }

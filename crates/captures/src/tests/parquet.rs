@@ -18,7 +18,7 @@ use parquet::file::reader::ChunkReader as _;
 
 use crate::limits::PARQUET_BATCH_ROWS;
 use portcullis_dialect::Fetched;
-use portcullis_files::input::InputError;
+use portcullis_files::input::{InputError, Source};
 use portcullis_robots::access::{TimeUnit, UnixSeconds};
 
 use super::{Keeper, fields, read_all};
@@ -458,4 +458,81 @@ fn a_file_that_is_written_to_is_an_error() {
     file.set_modified(std::time::UNIX_EPOCH).unwrap();
     let error = source.file.get_bytes(0, 4).unwrap_err().to_string();
     assert!(error.contains("was written to while it was read"), "{error}");
+}
+
+/// A value means the same in a text of a column, in an object of JSON Lines and in a text of one.
+#[test]
+fn members_of_texts_are_those_of_json_lines() {
+    let names = [
+        "url=m.url",
+        "status=m.status",
+        "body=m.body",
+        "error=m.error",
+        "truncated=m.cut",
+        "fetched_at=m.at",
+        "body_base64=m.coded",
+    ];
+    let names = || fields(&names).with_unit(Some(TimeUnit::Seconds));
+    let lines = |line: String| {
+        let source = Source::from_reader("lines", std::io::Cursor::new(line));
+        read_all(&mut crate::json_lines::open(source, &names()), Some(10))
+    };
+    use Fetched::{BrokenBody, NoResponse, Status};
+    for (members, expected) in [
+        (r#""status": 200, "body": "a""#, Some(Status(200))),
+        (r#""body": "a\u002f""#, Some(Status(200))),
+        (r#""status": "200", "body": "a", "cut": true"#, Some(BrokenBody)),
+        (r#""status": 200, "body": "a", "error": {"k": 1}"#, Some(BrokenBody)),
+        (r#""status": 200, "body": "a", "error": [1]"#, Some(BrokenBody)),
+        (r#""status": 200, "body": "a", "error": 7"#, Some(BrokenBody)),
+        (r#""status": 200, "body": "a", "error": 0, "x": NaN"#, Some(Status(200))),
+        (r#""status": 200, "body": null"#, Some(BrokenBody)),
+        (r#""status": 404, "at": 1700000000"#, Some(Status(404))),
+        (r#""status": null"#, Some(NoResponse)),
+        (r#""status": [200], "body": "a""#, None),
+        (r#""status": 200, "status": 200, "body": "a""#, None),
+        (r#""status": 200, "body": 5"#, None),
+        (r#""status": 200, "body": "a", "coded": "YQ==""#, None),
+        (r#""at": true, "body": "a""#, None),
+        (r#""error": null"#, None),
+    ] {
+        let text = format!(r#"{{"url": "u", {members}}}"#);
+        let rows = read_with(vec![("m", texts(&[&text]))], &names());
+        let escaped = text.replace('\\', "\\\\").replace('"', "\\\"");
+        for found in
+            [lines(format!(r#"{{"m": {text}}}"#)), lines(format!(r#"{{"m": "{escaped}"}}"#))]
+        {
+            assert_eq!(found.captures, rows.captures, "{text}");
+            let problems = |read: &Keeper| -> Vec<String> {
+                read.broken.iter().map(|broken| broken.problem.clone()).collect()
+            };
+            assert_eq!(problems(&found), problems(&rows), "{text}");
+        }
+        assert_eq!(rows.captures.first().map(|kept| kept.capture.answer), expected, "{text}");
+        assert_eq!(rows.captures.len() + rows.broken.len(), 1, "{text}");
+    }
+}
+
+#[test]
+fn a_damaged_text_has_no_members() {
+    let names = || fields(&["url=m.url", "body=m.body"]);
+    for text in [r#"{"url": "u", "body": "a"#, r#"{"url": "u", "body": "a"} x"#, r#"{"url": "u", "#]
+    {
+        let found = read_with(vec![("m", texts(&[text]))], &names());
+        let [broken] = &found.broken[..] else { panic!("{text}: {found:?}") };
+        assert!(broken.problem.starts_with("a text with damaged JSON: "), "{}", broken.problem);
+        assert_eq!(found.captures, [], "{text}");
+    }
+}
+
+#[test]
+fn a_member_that_no_text_has_is_missing() {
+    let rows =
+        || vec![("m", texts(&[r#"{"url": "u", "body": "a"}"#, r#"{"url": "v", "body": "a"}"#]))];
+    let named = fields(&["url=m.url", "body=m.body", "error=m.eror"]);
+    assert_eq!(read_with(rows(), &named).captures.len(), 2);
+    assert!(named.missing().unwrap().starts_with("no capture has the field m.eror"));
+    let named = fields(&["url=m.url", "body=m.body"]);
+    read_with(rows(), &named);
+    assert_eq!(named.missing(), None);
 }

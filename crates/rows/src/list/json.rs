@@ -21,9 +21,21 @@ use portcullis_robots::access::{TimeUnit, in_range};
 #[derive(Clone, Debug)]
 pub(super) struct ObjectValues {
     members: Members,
+    pub(super) asked: AskedValues,
+}
+
+/// The values that are read from objects.
+#[derive(Clone, Debug)]
+pub(super) struct AskedValues {
     unit: Option<TimeUnit>,
     seen: Arc<Seen>,
 }
+
+/// What was found of each value, in the order of [`Value::ALL`].
+pub(super) type FoundValues<'c> = [Found<'c>; Value::ALL.len()];
+
+/// The values that may be in a list: some servers log each header as a list of its values.
+pub(super) const IN_LISTS: [usize; 2] = [Value::Agent as usize, Value::Host as usize];
 
 /// The bit of [`Seen::bits`] for objects, after the bits of the values.
 const AN_OBJECT: u8 = 1 << Value::ALL.len();
@@ -34,16 +46,15 @@ struct Seen {
     /// Whether an object had each of the values, and whether there was an object.
     bits: AtomicU8,
     /// Where the values are.
-    places: [Place; 6],
+    places: [Place; Value::ALL.len()],
     /// The paths of the members of the first object.
     fields: Vec<String>,
 }
 
 impl ObjectValues {
     /// Returns the members of the URL at these paths, and of the other values at their `places`, as
-    /// which that of the URL is given too. If no place is given for the query, it is read at `queries`. Some
-    /// servers log each header as a list of its values, so agents and hosts may be one. `fields` are the
-    /// paths of the members of the first object.
+    /// which that of the URL is given too. If no place is given for the query, it is read at `queries`.
+    /// `fields` are the paths of the members of the first object.
     ///
     /// # Errors
     ///
@@ -61,9 +72,40 @@ impl ObjectValues {
             [urls, times.paths()?, agents.paths()?, hosts.paths()?, queries, schemes.paths()?];
         let paths = paths.into_iter().enumerate();
         let paths = paths.flat_map(|(value, paths)| paths.into_iter().map(move |it| (value, it)));
-        let members = Members::new(paths.collect(), &[2, 3], &[])?;
+        let members = Members::new(paths.collect(), &IN_LISTS, &[])?;
+        Ok(ObjectValues { members, asked: AskedValues::new(places, unit, fields) })
+    }
+
+    /// Returns the values in the object `text`.
+    pub(super) fn read<'c>(&self, text: &'c [u8], arena: &'c Bump) -> Values<'c> {
+        let Ok(text) = std::str::from_utf8(text) else {
+            return Values::from_url(Err(Problem::NotUtf8));
+        };
+        let text = text.trim_ascii();
+        if !text.starts_with('{') {
+            return Values::from_url(Err(Problem::NotJson));
+        }
+        let mut found = FoundValues::default();
+        let mut parser = serde_json::Deserializer::from_str(text);
+        if self.members.read(&mut parser, arena, &mut found).is_err() {
+            return match without_nan(text) {
+                Some(text) => self.read(arena.alloc_str(&text).as_bytes(), arena),
+                None => Values::from_url(Err(Problem::NotJson)),
+            };
+        }
+        self.asked.values(found)
+    }
+}
+
+impl AskedValues {
+    /// Returns the values at these places. `fields` are the paths of the members of the first object.
+    pub(super) fn new(
+        places: [Place; 6],
+        unit: Option<TimeUnit>,
+        fields: Vec<String>,
+    ) -> AskedValues {
         let seen = Arc::new(Seen { bits: AtomicU8::new(0), places, fields });
-        Ok(ObjectValues { members, unit, seen })
+        AskedValues { unit, seen }
     }
 
     /// Returns the problem of the list called `name`, none of whose objects had a member that was named: for
@@ -95,7 +137,7 @@ impl ObjectValues {
 
     /// Notes what an object has.
     #[inline]
-    fn see(&self, found: &[Found<'_>; 6]) {
+    fn see(&self, found: &FoundValues<'_>) {
         let has = |found: &Found<'_>| found.rank != usize::MAX;
         let values = found.iter().enumerate();
         let bits = values.fold(AN_OBJECT, |bits, (number, it)| bits | u8::from(has(it)) << number);
@@ -105,55 +147,35 @@ impl ObjectValues {
         }
     }
 
-    /// Returns the values in the object `text`.
-    pub(super) fn read<'c>(&self, text: &'c [u8], arena: &'c Bump) -> Values<'c> {
-        let Ok(text) = std::str::from_utf8(text) else {
-            return Values::from_url(Err(Problem::NotUtf8));
-        };
-        let text = text.trim_ascii();
-        if !text.starts_with('{') {
-            return Values::from_url(Err(Problem::NotJson));
-        }
-        let mut found = [const { Found::NONE }; 6];
-        let decoded = |text: &str| Cow::Borrowed(arena.alloc_str(text).as_bytes());
-        let mut parser = serde_json::Deserializer::from_str(text);
-        if self.members.read(&mut parser, &decoded, &mut found).is_err() {
-            return match without_nan(text) {
-                Some(text) => self.read(arena.alloc_str(&text).as_bytes(), arena),
-                None => Values::from_url(Err(Problem::NotJson)),
-            };
-        }
+    /// Returns the values of an object.
+    #[inline]
+    pub(super) fn values<'c>(&self, found: FoundValues<'c>) -> Values<'c> {
         self.see(&found);
         let [url, time, agent, host, query, scheme] = found;
         let seconds = time.value.seconds(self.unit);
         Values {
-            url: match url {
-                Found { is_repeated: true, .. } => Err(Problem::RepeatedField),
-                Found { value: FieldValue::Text(Cow::Borrowed(text)), .. } => Ok(text),
-                Found { value: FieldValue::Null, .. } => Err(Problem::NoField),
-                _ => Err(Problem::NotAString),
-            },
+            url: text_of(&url).and_then(|url| url.ok_or(Problem::NoField)),
             time: seconds.and_then(in_range),
             lacks_unit: seconds.is_none() && lacks_unit(&time.value, self.unit),
-            agent: text_of(agent),
-            host: part_of(host),
-            query: part_of(query),
-            scheme: part_of(scheme),
+            agent: text_of(&agent).unwrap_or_default(),
+            host: part_of(&host),
+            query: part_of(&query),
+            scheme: part_of(&scheme),
         }
     }
 }
 
 /// Returns a part of a URL. One that cannot be read is not that of records without one.
-fn part_of(found: Found<'_>) -> Option<&[u8]> {
-    match found {
-        Found { value: FieldValue::Null, is_repeated: false, .. } => None,
-        found => text_of(found).or(Some(UNREADABLE)),
-    }
+fn part_of<'c>(found: &Found<'c>) -> Option<&'c [u8]> {
+    text_of(found).unwrap_or(Some(UNREADABLE))
 }
 
-fn text_of(found: Found<'_>) -> Option<&[u8]> {
-    match found.value {
-        FieldValue::Text(Cow::Borrowed(text)) => Some(text),
-        _ => None,
+/// Returns a text; `None` if there is none, or it is null.
+fn text_of<'c>(found: &Found<'c>) -> Result<Option<&'c [u8]>, Problem> {
+    match found {
+        Found { is_repeated: true, .. } => Err(Problem::RepeatedField),
+        Found { value: FieldValue::Text(Cow::Borrowed(text)), .. } => Ok(Some(text)),
+        Found { value: FieldValue::Null, .. } => Ok(None),
+        _ => Err(Problem::NotAString),
     }
 }

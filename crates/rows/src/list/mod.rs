@@ -502,16 +502,15 @@ impl List {
         self.format == ListFormat::Lines || self.url_column() == Some((0, 1))
     }
 
-    /// Returns the problem of JSON Lines or CDXJ in which no record had a field that was named, and the fields
-    /// of the first. Call it once all records were read; before, `are_all` is false, and it tells of fields
+    /// Returns the problem of objects, in JSON Lines, CDXJ or texts of Parquet, none of which had a field that was
+    /// named, and the fields of the first. Call it once all records were read; before, `are_all` is false, and it tells of fields
     /// that make the URL alone.
     pub fn missing_field(&self, are_all: bool) -> Option<String> {
-        match &self.layout {
-            Layout::Fields(members) | Layout::Cdxj(members) => {
-                members.missing(&self.name, self.format, are_all)
-            }
-            _ => None,
-        }
+        let asked = match &self.layout {
+            Layout::Fields(members) | Layout::Cdxj(members) => &members.asked,
+            _ => self.file.as_ref()?.asked(),
+        };
+        asked.missing(&self.name, self.format, are_all)
     }
 
     /// Returns a note on times that are numbers without a unit, once all records were read. `None` if there are

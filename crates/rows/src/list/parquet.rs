@@ -19,8 +19,8 @@
 //! Errors name the file, the row group, the column and the fix. The row groups before an error are
 //! returned first.
 
+use std::borrow::Cow;
 use std::fs::File;
-use std::iter;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -33,14 +33,16 @@ use parquet::file::metadata::{ColumnChunkMetaData, PageIndexPolicy};
 use parquet::schema::types::ColumnDescPtr;
 
 use super::host::{Hosts, Parts as UrlParts, url_of_text};
+use super::json::{AskedValues, FoundValues, IN_LISTS};
 use super::layouts;
 use super::noticed::{Doubts, Tally};
 use super::place::{TableColumn, Value, could_be_query};
 use super::short::are_above;
-use super::values::{agent_of, lacks_unit};
+use super::values::{Values, agent_of, lacks_unit};
 use super::{Arena, BlockBuffer, ListConfig, ListFormat, Place, Problem, advice};
+use portcullis_captures::json_path::FieldValue;
 use portcullis_captures::parquet::columns::{
-    Columns, Leaf, Projection, holds_bytes, holds_numbers, holds_times,
+    Columns, Leaf, Objects, Projection, holds_bytes, holds_numbers, holds_times,
 };
 pub use portcullis_captures::parquet::file::{ParquetSource, StoredFile};
 use portcullis_captures::parquet::file::{guarded, supported_compression, text_of};
@@ -57,9 +59,12 @@ use crate::limits::{PARQUET_BATCH_URLS, PARQUET_PART_ROWS_MAX};
 pub struct ParquetList {
     /// The file.
     pub source: ParquetSource,
-    urls: Leaf,
-    /// The columns with the times, the agents, the hosts, the queries and the schemes.
-    others: [Option<Leaf>; 5],
+    /// The columns with the values, that with the URLs first, and the members of texts that may have them.
+    leaves: Vec<(Value, Leaf)>,
+    /// The columns of objects with values.
+    objects: Vec<Objects>,
+    /// The values of rows with objects.
+    asked: AskedValues,
     /// Whether the column with the URLs was found by a usual name because no name was given.
     pub is_found: bool,
     /// The hosts of URLs that are paths; `None` if a path is not a URL.
@@ -95,32 +100,47 @@ fn checked(mut leaf: Leaf, value: Value, unit: Option<TimeUnit>) -> Result<Leaf,
     Ok(leaf)
 }
 
-/// Finds the column at a place. The error says what there is.
+/// Finds the column at a place: one, or the members of a text that may have the value. The error says what there
+/// is.
 fn find(
     file: &Columns<'_>,
     source: &ParquetSource,
     at: &Place,
     value: Value,
-) -> Result<Leaf, String> {
+) -> Result<Vec<Leaf>, String> {
     let names = file.names();
     if !at.is_asked() {
         let usual = TableColumn::find(&names, at);
         let column = usual.ok_or_else(|| missing(file, source, at, value))?;
-        return Ok(file.at(column.only(&names, value)?));
+        return Ok(vec![file.at(column.only(&names, value)?)]);
     }
+    let mut found: Vec<Leaf> = Vec::new();
     for name in at.names() {
-        if let Some(column) = TableColumn::from_name(&names, name) {
-            return Ok(file.at(column.only(&names, value)?));
-        }
-        let Ok(path) = name.parse() else { continue };
-        let found = file.find(&path).map_err(|(one, other)| {
-            format!("two columns within a structure are called {one} and {other}; rename one")
-        })?;
-        if let Some(leaf) = found {
-            return Ok(leaf);
+        let leaf = match TableColumn::from_name(&names, name) {
+            Some(column) => Some(file.at(column.only(&names, value)?)),
+            None => named(file, name)?,
+        };
+        match (leaf, found.first()) {
+            (None, _) => {}
+            (Some(leaf), None) if leaf.inside.is_none() => return Ok(vec![leaf]),
+            (Some(leaf), Some(first)) if leaf.inside.is_none() || leaf.place != first.place => {
+                let (noun, [one, other]) = (value.noun(), [first, &leaf].map(|it| &it.name));
+                return Err(format!(
+                    "the {noun} is in {one}, the member of a text, or in another column, {other}; name one"
+                ));
+            }
+            (Some(leaf), _) => found.push(leaf),
         }
     }
-    Err(missing(file, source, at, value))
+    if found.is_empty() { Err(missing(file, source, at, value)) } else { Ok(found) }
+}
+
+/// Finds the column at a path that is its name. The error names two.
+fn named(file: &Columns<'_>, name: &str) -> Result<Option<Leaf>, String> {
+    let Ok(path) = name.parse() else { return Ok(None) };
+    file.find(&path).map_err(|(one, other)| {
+        format!("two columns within a structure are called {one} and {other}; rename one")
+    })
 }
 
 /// Returns the column next to that of the URLs that could have their queries. `None` if there is none.
@@ -173,34 +193,37 @@ impl ParquetList {
             config.check(ListFormat::Parquet, true)?;
             let read = |at: &Place, value| {
                 let of_folder = |problem| advice::of_folder(name, at, value).unwrap_or(problem);
-                let leaf = find(&file, &source, at, value).map_err(of_folder)?;
-                checked(leaf, value, config.unit)
+                let leaves = find(&file, &source, at, value).map_err(of_folder)?;
+                leaves.into_iter().map(|leaf| checked(leaf, value, config.unit)).collect()
             };
-            let asked = |at: &Place, value| at.is_asked().then(|| read(at, value)).transpose();
-            let urls = read(&config.urls, Value::Url)?;
-            let mut others = [
-                asked(&config.times, Value::Time)?,
-                asked(&config.agents, Value::Agent)?,
-                asked(&config.hosts, Value::Host)?,
-                asked(&config.queries, Value::Query)?,
-                asked(&config.schemes, Value::Scheme)?,
-            ];
+            let places = config.places();
+            let mut leaves: Vec<(Value, Leaf)> = Vec::new();
+            for (value, at) in Value::ALL.into_iter().zip(places) {
+                if value == Value::Url || at.is_asked() {
+                    let found: Result<Vec<Leaf>, String> = read(at, value);
+                    leaves.extend(found?.into_iter().map(|leaf| (value, leaf)));
+                }
+            }
             let hosts = config.hosts_in(ListFormat::Parquet);
-            let near = hosts.is_some().then(|| query_beside(&file, &source, &urls)).flatten();
-            let near = near.filter(|_| others[3].is_none());
+            let needs_query = hosts.is_some() && !config.queries.is_asked();
+            let near = needs_query.then(|| query_beside(&file, &source, &leaves[0].1)).flatten();
             let left_query = near.as_ref().map(|it| it.name.clone());
-            others[3] = others[3].take().or(near);
-            let all = iter::once(&urls).chain(others.iter().flatten());
-            let projection = Projection::new(&source, all)?;
-            Ok((urls, others, projection, layout, hosts, left_query))
+            leaves.extend(near.map(|leaf| (Value::Query, leaf)));
+            let projection = Projection::new(&source, leaves.iter().map(|(_, leaf)| leaf))?;
+            let numbered: Vec<(usize, &Leaf)> =
+                leaves.iter().map(|(value, leaf)| (*value as usize, leaf)).collect();
+            let objects = Objects::of(&numbered, &IN_LISTS)?;
+            let asked = AskedValues::new(places.map(Place::clone), config.unit, Vec::new());
+            Ok((leaves, objects, asked, projection, layout, hosts, left_query))
         });
-        let (urls, others, projection, layout, hosts, left_query) =
+        let (leaves, objects, asked, projection, layout, hosts, left_query) =
             found.map_err(|problem| InputError::list(name, problem))?;
         let (is_found, tally) = (!config.urls.is_asked() || layout.is_some(), Arc::default());
         Ok(ParquetList {
             source,
-            urls,
-            others,
+            leaves,
+            objects,
+            asked,
             is_found,
             hosts,
             projection,
@@ -212,7 +235,28 @@ impl ParquetList {
 
     /// Returns the name of the column with the URLs.
     pub fn column_name(&self) -> &str {
-        &self.urls.name
+        &self.urls().name
+    }
+
+    fn urls(&self) -> &Leaf {
+        &self.leaves[0].1
+    }
+
+    pub(super) fn asked(&self) -> &AskedValues {
+        &self.asked
+    }
+
+    /// Returns the times in a column, or `None` if it has other values.
+    fn times(&self, batch: &RecordBatch, leaf: &Leaf) -> Option<Vec<Option<UnixSeconds>>> {
+        let values = leaf.values(batch, leaf.unit)?;
+        let time = |row| {
+            let (value, seconds) = (values.at(row), values.at(row).seconds(leaf.unit));
+            if seconds.is_none() && lacks_unit(&value, leaf.unit) {
+                self.tally.unitless.fetch_add(1, Ordering::Relaxed);
+            }
+            seconds.and_then(in_range)
+        };
+        Some((0..batch.num_rows()).map(time).collect())
     }
 
     /// Returns the names of all columns.
@@ -239,12 +283,12 @@ impl ParquetList {
 
     /// Returns the metadata of the URLs in a row group.
     pub(crate) fn chunk(&self, row_group: usize) -> &ColumnChunkMetaData {
-        self.source.metadata.row_group(row_group).column(self.urls.place)
+        self.source.metadata.row_group(row_group).column(self.urls().place)
     }
 
     /// Returns the error for damage in the column with the URLs.
     fn damaged_urls(&self, row_group: usize, problem: &str) -> InputError {
-        self.source.unreadable(row_group, self.urls.place, &damage(problem))
+        self.source.unreadable(row_group, self.urls().place, &damage(problem))
     }
 }
 
@@ -287,7 +331,7 @@ impl Parts {
             if self.columns.is_empty() {
                 let source = &self.list.source;
                 let pages = |leaf: &Leaf| source.page_headers(self.row_group, leaf.place);
-                let leaves = iter::once(&self.list.urls).chain(self.list.others.iter().flatten());
+                let leaves = self.list.leaves.iter().map(|(_, leaf)| leaf);
                 self.columns = leaves.map(pages).collect::<Result<_, _>>()?;
                 self.taken = (0, 0);
             }
@@ -416,52 +460,32 @@ impl Part {
     }
 }
 
-/// Decoded URLs, hosts and agents, which are not copied, and times.
+/// Decoded values. Texts are not copied.
 #[derive(Clone, Debug)]
 pub struct Urls {
     list: Arc<ParquetList>,
-    urls: BinaryViewArray,
+    rows: usize,
+    /// The texts of each value but the time, in the order of [`Value::ALL`]. `None` if it is in no column of its
+    /// own.
+    texts: [Option<BinaryViewArray>; Value::ALL.len()],
     times: Option<Vec<Option<UnixSeconds>>>,
-    agents: Option<BinaryViewArray>,
-    /// The hosts, the queries and the schemes.
-    parts: [Option<BinaryViewArray>; 3],
+    /// The texts of each column of objects.
+    objects: Vec<BinaryViewArray>,
 }
 
 impl Urls {
     /// Returns the values in a batch, or `None` if it has other types than were asked for.
     fn of(batch: &RecordBatch, list: &Arc<ParquetList>) -> Option<Urls> {
-        let asked = |leaf: &Option<Leaf>| match leaf {
-            Some(leaf) => leaf.bytes(batch).map(Some),
-            None => Some(None),
-        };
-        let [times, agents, hosts, queries, schemes] = &list.others;
-        let times = match times {
-            None => None,
-            Some(leaf) => {
-                let values = leaf.values(batch, leaf.unit)?;
-                let time = |row| {
-                    let (value, seconds) = (values.at(row), values.at(row).seconds(leaf.unit));
-                    if seconds.is_none() && lacks_unit(&value, leaf.unit) {
-                        list.tally.unitless.fetch_add(1, Ordering::Relaxed);
-                    }
-                    seconds.and_then(in_range)
-                };
-                Some((0..batch.num_rows()).map(time).collect())
+        let (mut texts, mut times) = ([const { None }; Value::ALL.len()], None);
+        for (value, leaf) in list.leaves.iter().filter(|(_, leaf)| leaf.inside.is_none()) {
+            match value {
+                Value::Time => times = Some(list.times(batch, leaf)?),
+                _ => texts[*value as usize] = Some(leaf.bytes(batch)?),
             }
-        };
-        let (agents, urls) = (asked(agents)?, list.urls.bytes(batch)?);
-        let parts = [asked(hosts)?, asked(queries)?, asked(schemes)?];
-        Some(Urls { list: Arc::clone(list), urls, times, agents, parts })
-    }
-
-    /// Returns the URL in a row, or `None` for a null.
-    ///
-    /// # Panics
-    ///
-    /// If there is no such row.
-    #[inline]
-    pub fn get(&self, row: usize) -> Option<&[u8]> {
-        self.urls.is_valid(row).then(|| self.urls.value(row))
+        }
+        let objects =
+            list.objects.iter().map(|objects| objects.texts(batch)).collect::<Option<_>>()?;
+        Some(Urls { list: Arc::clone(list), rows: batch.num_rows(), texts, times, objects })
     }
 
     /// Fills `block` with rows from `first` on. Returns their number.
@@ -471,44 +495,88 @@ impl Urls {
         arena: &'u Arena,
         block: &mut BlockBuffer<'u>,
     ) -> usize {
-        let rows = first..self.len().min(first + RECORDS_AT_ONCE);
         let BlockBuffer { records, times, agents, doubts } = block;
+        let has = |value| self.list.leaves.iter().any(|leaf| leaf.0 == value);
+        let (has_times, has_agents) = (has(Value::Time), has(Value::Agent));
         records.clear();
         doubts.clear();
-        for row in rows.clone() {
-            let (record, doubt) = self.record(row, arena);
+        times.clear();
+        agents.clear();
+        for row in first..self.rows.min(first + RECORDS_AT_ONCE) {
+            let values = self.values(row, arena);
+            if has_times {
+                if values.lacks_unit {
+                    self.list.tally.unitless.fetch_add(1, Ordering::Relaxed);
+                }
+                times.push(values.time);
+            }
+            if has_agents {
+                agents.push(values.agent.map(|agent| agent_of(agent, arena)).unwrap_or_default());
+            }
+            let (record, doubt) = self.record(values, arena);
             records.push(record);
             if self.list.hosts.is_some() {
                 doubts.push(doubt);
             }
         }
-        times.clear();
-        times.extend_from_slice(self.times.as_ref().map_or(&[], |times| &times[rows.clone()]));
-        agents.clear();
-        if let Some(texts) = &self.agents {
-            let agent =
-                |row| if texts.is_valid(row) { agent_of(texts.value(row), arena) } else { b"" };
-            agents.extend(rows.map(agent));
-        }
         records.len()
     }
 
-    /// Returns a row as a record without a terminator, and what is in doubt. Its text is the URL on one line: a line end
+    /// Returns the values in a row.
+    #[inline]
+    fn values<'u>(&'u self, row: usize, arena: &'u Arena) -> Values<'u> {
+        if !self.objects.is_empty() {
+            return self.values_with_objects(row, arena);
+        }
+        let text = |value| {
+            let texts: &'u BinaryViewArray = self.texts[value as usize].as_ref()?;
+            texts.is_valid(row).then(|| texts.value(row))
+        };
+        Values {
+            url: text(Value::Url).ok_or(Problem::Null),
+            time: self.times.as_ref().and_then(|times| times[row]),
+            lacks_unit: false,
+            agent: text(Value::Agent),
+            host: text(Value::Host),
+            query: text(Value::Query),
+            scheme: text(Value::Scheme),
+        }
+    }
+
+    /// Returns the values in a row with objects, as if the row were an object too.
+    fn values_with_objects<'u>(&'u self, row: usize, arena: &'u Arena) -> Values<'u> {
+        let mut found = FoundValues::default();
+        for (found, texts) in found.iter_mut().zip(&self.texts) {
+            if let Some(texts) = texts {
+                let text = || FieldValue::Text(Cow::Borrowed(texts.value(row)));
+                found.set(0, if texts.is_valid(row) { text() } else { FieldValue::Null });
+            }
+        }
+        if let Some(times) = &self.times {
+            let time =
+                times[row].map_or(FieldValue::Null, |time| FieldValue::Time(time.0.cast_signed()));
+            found[Value::Time as usize].set(0, time);
+        }
+        let objects = self.list.objects.iter().zip(&self.objects);
+        for (objects, texts) in objects.filter(|(_, texts)| texts.is_valid(row)) {
+            if objects.members.read_text(texts.value(row), arena, &mut found).is_err() {
+                return Values::from_url(Err(Problem::NotJson));
+            }
+        }
+        self.list.asked.values(found)
+    }
+
+    /// Returns a row with these values as a record without a terminator, and what is in doubt. Its text is the URL on one line: a line end
     /// or NUL in the URL is written as `%0A`, `%0D` or `%00`. The URL itself is decided as it is.
     #[inline]
-    fn record<'u>(&'u self, row: usize, arena: &'u Arena) -> (Record<'u>, Doubts) {
+    fn record<'u>(&'u self, values: Values<'u>, arena: &'u Arena) -> (Record<'u>, Doubts) {
         let none = Doubts::default();
-        let Some(text) = self.get(row) else {
-            return (Record::default().with_problem(Problem::Null), none);
+        let Values { url, host, query, scheme, .. } = values;
+        let text = match url {
+            Ok(text) => text,
+            Err(problem) => return (Record::default().with_problem(problem), none),
         };
-        let part = |values: &'u Option<BinaryViewArray>| {
-            let values = values.as_ref().filter(|values| values.is_valid(row))?;
-            Some(values.value(row))
-        };
-        let parts = || {
-            let [host, query, scheme] = self.parts.each_ref().map(part);
-            UrlParts { host, query, scheme }
-        };
+        let parts = || UrlParts { host, query, scheme };
         let hosts = self.list.hosts.as_ref().map(|hosts| (hosts, &*self.list.tally));
         match url_of_text(text, parts, hosts, arena) {
             Ok((url, doubts)) => (on_a_line(url, arena), doubts),
@@ -516,9 +584,9 @@ impl Urls {
         }
     }
 
-    /// Returns the number of URLs.
+    /// Returns the number of rows.
     pub(crate) fn len(&self) -> usize {
-        self.urls.len()
+        self.rows
     }
 }
 

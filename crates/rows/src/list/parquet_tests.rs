@@ -20,10 +20,10 @@ use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
 use tempfile::TempDir;
 
-use crate::input::InputError;
+use crate::input::{ChunkConfig, Chunks, InputError, Source};
 use crate::limits::PARQUET_PART_ROWS_MAX;
 use crate::list::parquet::{ParquetList, Part};
-use crate::list::{Arena, BlockBuffer, ListConfig, Place, Problem};
+use crate::list::{Arena, BlockBuffer, ListConfig, ListFormat, Place, Problem, Rows};
 use portcullis_captures::limits::PARQUET_PAGE_BYTES_MAX;
 use portcullis_robots::access::{TimeUnit, UnixSeconds};
 use portcullis_testkit::files::{Columns, column, flipped, overwrite, parquet as write_parquet};
@@ -54,8 +54,11 @@ fn urls(part: &Part) -> Result<Vec<Vec<u8>>, InputError> {
         let (mut batches, mut joined) = (part.batches(first)?, Vec::new());
         while let Some(batch) = batches.next().transpose()? {
             assert!(batch.len() <= part.batch_rows);
-            let url = |row| batch.get(row).unwrap_or_default().to_vec();
-            joined.extend((0..batch.len()).map(url));
+            let (arena, mut block, mut done) = (Arena::new(), BlockBuffer::new(), 0);
+            while batch.fill(done, &arena, &mut block) > 0 {
+                done += block.records.len();
+                joined.extend(block.records.iter().map(|record| record.url().to_vec()));
+            }
         }
         Ok(joined)
     };
@@ -637,14 +640,14 @@ fn a_path_goes_through_texts_that_are_json() {
         hosts: at("doc.host"),
         ..ListConfig::default()
     };
-    let null = || (Err(Problem::Null), None, String::new());
+    let none = |problem| (Err(problem), None, String::new());
     let expected = vec![
         (Ok("https://a.example/a".to_owned()), Some(UnixSeconds(86_400)), "A/1".to_owned()),
         (Ok("https://b.example/b".to_owned()), None, String::new()),
-        null(),
-        null(),
-        null(),
-        null(),
+        none(Problem::NotAString),
+        none(Problem::RepeatedField),
+        none(Problem::NoField),
+        none(Problem::NoField),
     ];
     assert_eq!(rows(&path, &config), expected);
     let (_folder, path) = written(vec![("doc", column(Int32Array::from(vec![7])))]);
@@ -672,4 +675,101 @@ fn paths_have_the_host_of_their_row() {
     assert_eq!(found, [url("https://b.example/1"), url("http://d.example/2"), whole()]);
     // A path is no URL if no host is asked for.
     assert_eq!(urls(&config(Place::Usual, None)), [url("/1"), url("/2"), whole()]);
+}
+
+/// Returns the values of JSON Lines, as [`rows`] those of a file.
+fn values_of_lines(
+    lines: &str,
+    config: &ListConfig,
+) -> Vec<(Result<String, Problem>, Time, String)> {
+    let (arena, mut values) = (Arena::new(), Vec::new());
+    let source = Source::from_reader("a.jsonl", std::io::Cursor::new(lines.to_owned()));
+    for chunk in Chunks::new(source, ChunkConfig::default(), config.clone()) {
+        let chunk = chunk.unwrap();
+        let read = Rows::new(&chunk, &arena, 0).read(1, |block| {
+            for (row, record) in block.iter().enumerate() {
+                let url = String::from_utf8_lossy(record.url()).into_owned();
+                let url = record.problem().map_or(Ok(url), Err);
+                let time = block.times().and_then(|times| times[row]);
+                let agent = String::from_utf8_lossy(block.agent(row)).into_owned();
+                values.push((url, time, agent));
+            }
+            Ok::<bool, InputError>(true)
+        });
+        read.unwrap();
+    }
+    values
+}
+
+/// A value means the same in a text of a column, in an object of JSON Lines and in a text of one.
+#[test]
+fn members_of_texts_are_those_of_json_lines() {
+    let at = |names: &[&str]| Place::named(names.iter().copied());
+    let config = ListConfig {
+        urls: at(&["m.u"]),
+        times: at(&["m.t"]),
+        unit: Some(TimeUnit::Seconds),
+        agents: at(&["m.a"]),
+        hosts: at(&["m.h"]),
+        queries: at(&["m.q", "m.r"]),
+        host: Some("b.example".to_owned()),
+        ..ListConfig::default()
+    };
+    let url = |url: &str| Ok(url.to_owned());
+    for (text, expected) in [
+        (r#"{"u":"/p","h":"a.example","q":"s","t":7,"a":"A"}"#, url("https://a.example/p?s")),
+        (r#"{"u":"/p","h":["a.example"],"a":["A","B"],"x":NaN}"#, url("https://a.example/p")),
+        (r#"{"u":"/p","h":null,"r":"s"}"#, url("https://b.example/p?s")),
+        (r#"{"u":"/p","t":"1970-01-01T00:00:07Z"}"#, url("https://b.example/p")),
+        (r#"{"u":"/p","h":5}"#, Err(Problem::NoHost)),
+        (r#"{"u":"/p","h":{}}"#, Err(Problem::NoHost)),
+        (r#"{"u":"/p","h":"a.example","h":"a.example"}"#, Err(Problem::NoHost)),
+        (r#"{"u":"/p","q":7}"#, Err(Problem::NotAString)),
+        (r#"{"u":"/p","q":["s"]}"#, Err(Problem::NotAString)),
+        (r#"{"u":"/p","q":{"s":1}}"#, Err(Problem::NotAString)),
+        (r#"{"u":"/p","q":"s","q":"s"}"#, Err(Problem::NotAString)),
+        (r#"{"u":"/p","q":7,"r":"s"}"#, Err(Problem::NotAString)),
+        (r#"{"h":"a.example"}"#, Err(Problem::NoField)),
+    ] {
+        let (_folder, path) = written(vec![("m", column(StringArray::from(vec![text])))]);
+        let found = rows(&path, &config);
+        assert_eq!(found[0].0, expected, "{text}");
+        let escaped = text.replace('"', "\\\"");
+        for line in [format!("{{\"m\":{text}}}\n"), format!("{{\"m\":\"{escaped}\"}}\n")] {
+            assert_eq!(values_of_lines(&line, &config), found, "{line}");
+        }
+    }
+    // The rest of a damaged text is not known.
+    for text in [r#"{"u":"/p","h":"a.example","q":"s"#, r#"{"u":"/p","h":"a.example"} x"#] {
+        let (_folder, path) = written(vec![("m", column(StringArray::from(vec![text])))]);
+        let expected = [(Err(Problem::NotJson), None, String::new())];
+        assert_eq!(rows(&path, &config), expected, "{text}");
+        let line = format!("{{\"m\":\"{}\"}}\n", text.replace('"', "\\\""));
+        assert_eq!(values_of_lines(&line, &config), expected, "{text}");
+    }
+}
+
+#[test]
+fn a_member_that_no_text_has_is_missing() {
+    let texts = column(StringArray::from(vec![r#"{"u":"/p"}"#, r#"{"u":"/q","h":"a.example"}"#]));
+    let (_folder, path) =
+        written(vec![("m", texts), ("p", column(StringArray::from(vec!["/"; 2])))]);
+    let at = |names: &[&str]| Place::named(names.iter().copied());
+    let missing = |hosts: &str| {
+        let host = Some("b.example".to_owned());
+        let (urls, hosts) = (at(&["m.u"]), at(&[hosts]));
+        let list = open(&path, &ListConfig { urls, hosts, host, ..ListConfig::default() }).unwrap();
+        let list = Arc::new(list);
+        for part in Arc::clone(&list).parts(false) {
+            for urls in part.unwrap().batches(0).unwrap() {
+                urls.unwrap().fill(0, &Arena::new(), &mut BlockBuffer::new());
+            }
+        }
+        list.asked().missing("a", ListFormat::Parquet, true)
+    };
+    assert_eq!(missing("m.h"), None);
+    assert!(missing("m.host").unwrap().starts_with("no record has a field `m.host`"));
+    let both = ListConfig { urls: at(&["m.u", "p"]), ..ListConfig::default() };
+    let error = open(&path, &both).unwrap_err().to_string();
+    assert!(error.contains("is in m.u, the member of a text, or in another column, p;"), "{error}");
 }
