@@ -3,7 +3,7 @@
 //! Columns are found as in [Parquet](super::parquet): by their names or their numbers (see
 //! [`FieldMap`]). The delimiter is the comma, semicolon, TAB or bar that gives the columns. A
 //! field without even quotes is null, since writers of CSV do not tell a missing text from an empty
-//! one: a 2xx answer with such a body is [`Fetched::BrokenBody`](portcullis_dialect::Fetched::BrokenBody).
+//! one, and so is one that [stands for none](stands_for_none): a 2xx answer with such a body is [`Fetched::BrokenBody`](portcullis_dialect::Fetched::BrokenBody).
 //! A body is the text between quotes.
 //!
 //! If columns are named by their numbers, and the first row holds a URL, a host, a status or a time
@@ -23,7 +23,7 @@
 
 use portcullis_files::input::{
     ChunkConfig, Fields, Framing, InputError, QuoteProblem, Separator, Source, TextChunks,
-    first_row, is_column_name,
+    first_row, is_column_name, stands_for_none,
 };
 
 use portcullis_robots::access::{TimeUnit, seconds_of};
@@ -121,7 +121,7 @@ impl Schema {
             is_open |= field.problem.is_some();
             for &(name, rank, _) in self.columns.iter().filter(|column| column.2 == count) {
                 let value = match field.text() {
-                    _ if field.is_missing() => FieldValue::Null,
+                    text if field.is_missing() || stands_for_none(&text) => FieldValue::Null,
                     text if name == CaptureField::Truncated && is_false(&text) => {
                         FieldValue::Boolean(false)
                     }

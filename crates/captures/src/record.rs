@@ -10,6 +10,7 @@ use base64::alphabet;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 
 use portcullis_engine::bytes::trim;
+use portcullis_files::input::stands_for_none;
 use portcullis_robots::access::{CaptureNote, TimeUnit, UnixSeconds, in_range};
 
 use super::body::{notes, settle, status_of};
@@ -139,7 +140,8 @@ impl<'r> Record<'r> {
             Some(FieldValue::Null) => return Ok(Some(0)),
             Some(FieldValue::Number(number)) => return status_of(number).map(Some),
             Some(FieldValue::Text(text)) => match str::from_utf8(trim(&text, b" ")) {
-                Ok("" | "-") => return Ok(Some(0)),
+                Ok("") => return Ok(Some(0)),
+                _ if stands_for_none(&text) => return Ok(Some(0)),
                 Ok(digits) if digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') => {
                     let number = digits.parse().map_err(|_| "its status is no number".to_owned());
                     return status_of(number?).map(Some);

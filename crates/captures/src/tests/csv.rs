@@ -63,6 +63,24 @@ fn rows_are_captures() {
 }
 
 #[test]
+fn a_value_that_stands_for_none_is_null() {
+    for none in ["", "\\N", "-"] {
+        let text = format!(
+            "url,host,status,error,truncated,timestamp,body\n\
+             https://a.example/robots.txt,{none},200,{none},{none},{none},{none}\n\
+             https://b.example/robots.txt,,404,{none},{none},{none},\"\"\n\
+             https://c.example/robots.txt,,200,{none},{none},{none},x\n\
+             {none},d.example,{none},{none},,,{none}\n"
+        );
+        let found = read(&text, &FieldMap::default());
+        let answers: Vec<Fetched> = found.captures.iter().map(|it| it.capture.answer).collect();
+        let (ok, missing) = (Fetched::Status(200), Fetched::Status(404));
+        assert_eq!(answers, [Fetched::BrokenBody, missing, ok, Fetched::NoResponse], "{none}");
+        assert_eq!(found.captures[3].subject, "d.example");
+    }
+}
+
+#[test]
 fn columns_by_names_and_numbers() {
     let text = "url;code;b;at\nhttps://a.example/robots.txt;200;x,y;7000\n";
     for names in

@@ -160,6 +160,11 @@ impl<'c> Iterator for Fields<'c> {
     }
 }
 
+/// Whether a value stands for none: `-` in logs, `\N` in tables of databases (ClickHouse, MySQL, PostgreSQL).
+pub fn stands_for_none(value: &[u8]) -> bool {
+    matches!(value.trim_ascii(), b"-" | b"\\N")
+}
+
 /// Whether a field of a first row may be the name of a column: it has a letter, and no URL, path, host,
 /// request or text with a colon. A column that is found by its number alone tells a header by this.
 pub fn is_column_name(field: &[u8]) -> bool {

@@ -32,7 +32,9 @@ use crate::kind::{FileKind, Wanted, WrongKind};
 use crate::limits::ZSTD_WINDOW_LOG_MAX;
 
 pub use crate::compression::{Coding, plain_extension, without_coding};
-pub use delimited::{Field, Fields, QuoteProblem, Separator, first_row, is_column_name};
+pub use delimited::{
+    Field, Fields, QuoteProblem, Separator, first_row, is_column_name, stands_for_none,
+};
 pub use framing::{Framing, Terminator, dump_record, quoted_end};
 pub use json_items::{JsonItem, JsonItems};
 pub use robots::{fill_robots_txt, read_robots_txt};

@@ -16,6 +16,7 @@ use super::request::{Named, asked, target};
 use super::short::first_of;
 use super::{Arena, Problem};
 use portcullis_engine::bytes::trim;
+use portcullis_files::input::stands_for_none;
 
 /// The value of a record that cannot be read. No host or query is so.
 pub(super) const UNREADABLE: &[u8] = b"\0";
@@ -236,9 +237,9 @@ fn some_host(host: &[u8]) -> Option<&[u8]> {
     Some(host.trim_ascii()).filter(|host| !is_none(host))
 }
 
-/// Whether a value stands for none: `-` in logs, `\N` in tables of databases (ClickHouse, MySQL, PostgreSQL).
+/// Whether a value is empty or stands for none.
 fn is_none(value: &[u8]) -> bool {
-    matches!(value.trim_ascii(), b"" | b"-" | b"\\N")
+    value.trim_ascii().is_empty() || stands_for_none(value)
 }
 
 /// Returns the scheme with `://` that a value means: http or https in any case, with or without `:` or `://`;
