@@ -12,14 +12,19 @@
 //! separator may be part of the URL.
 //!
 //! As JSON, a server answers one array of rows, of which the first has the names. A
-//! [stage](super::stage) makes a line of each row.
+//! [stage](super::stage) makes a line of each row. A row is a list of texts, numbers and nulls, as many as there
+//! are names.
+
+use std::fmt;
 
 use bumpalo::Bump;
 use memchr::memchr;
+use serde::de::{DeserializeSeed, Deserializer, Error, SeqAccess, Visitor};
 
 use super::Problem;
 use super::values::{Values, at_places};
 use portcullis_captures::names::listed;
+use portcullis_files::limits::TABLE_COLUMNS_MAX;
 use portcullis_robots::access::UnixSeconds;
 
 /// Where the values of a line or row are, counted from 0.
@@ -27,11 +32,11 @@ use portcullis_robots::access::UnixSeconds;
 pub(super) struct CdxLine {
     /// The byte between fields; `None` for rows of JSON.
     separator: Option<u8>,
-    /// The URL. `None` in rows without names, of which the first text with a scheme counts.
-    url: Option<usize>,
+    /// The URL.
+    url: usize,
     /// The time, if it is read.
     time: Option<usize>,
-    /// The number of fields; `None` for rows of JSON.
+    /// The number of fields, if it is known.
     count: Option<usize>,
 }
 
@@ -72,7 +77,7 @@ impl CdxLine {
             let (url, count) =
                 found.map_or((2, None), |(url, line)| (url, Some(fields(line, b' ').count())));
             let time = Some(url - 1).filter(|_| has_time);
-            return Ok((CdxLine { separator: Some(b' '), url: Some(url), time, count }, false));
+            return Ok((CdxLine { separator: Some(b' '), url, time, count }, false));
         };
         let letters: Vec<&[u8]> = letters.collect();
         let place = |letter: &[u8]| letters.iter().position(|it| *it == letter);
@@ -88,52 +93,41 @@ impl CdxLine {
             return Err(missing("b", "time"));
         }
         let (time, count) = (time.filter(|_| has_time), Some(letters.len()));
-        Ok((CdxLine { separator: Some(separator), url: Some(url), time, count }, true))
+        Ok((CdxLine { separator: Some(separator), url, time, count }, true))
     }
 
-    /// Returns the places in rows of JSON that begin with `first`, and whether `first` has the names.
-    /// The error says what is missing.
-    pub(super) fn from_rows(first: &[u8], has_time: bool) -> Result<(CdxLine, bool), String> {
-        let row = row_of(first).unwrap_or_default();
-        let names = row.iter().map(|cell| cell.as_deref().unwrap_or_default());
-        let place = |name: &str| names.clone().position(|it| it == name);
-        let (url, time) = match are_names(&row) {
-            true => (place("original"), place("timestamp")),
-            false => (None, None),
+    /// Returns the places in rows of JSON whose names are in `first`. The error says what is missing.
+    pub(super) fn from_rows(first: &[u8], has_time: bool) -> Result<CdxLine, String> {
+        let names = names_in(first).unwrap_or_default();
+        let place = |name: &str| {
+            let place = names.iter().position(|it| it == name);
+            place.ok_or_else(|| {
+                format!(
+                    "rows without the field `{name}`; the first row is {}",
+                    listed(names.iter())
+                )
+            })
         };
-        if has_time && time.is_none() {
-            let names = listed(names);
-            return Err(format!("rows without the field `timestamp`; the first row is {names}"));
-        }
-        let time = time.filter(|_| has_time);
-        Ok((CdxLine { separator: None, url, time, count: None }, url.is_some()))
+        let time = has_time.then(|| place("timestamp")).transpose()?;
+        Ok(CdxLine { separator: None, url: place("original")?, time, count: Some(names.len()) })
     }
 
     /// Returns the values of a line.
     pub(super) fn read<'c>(&self, text: &'c [u8], arena: &'c Bump) -> Values<'c> {
-        let (url, time) = match self.separator {
-            Some(separator) => {
-                let ([url, time], count) =
-                    at_places(fields(text, separator), [self.url, self.time]);
-                let url = match url.filter(|url| !matches!(*url, b"" | b"-")) {
-                    Some(_) if self.count.is_some_and(|it| it != count) => Err(Problem::FieldCount),
-                    url => url.ok_or(Problem::NoUrl),
-                };
-                (url, time)
-            }
-            None => {
-                let Some(row) = row_of(text) else {
-                    return Values::from_url(Err(Problem::NotJson));
-                };
-                let place = self.url.or_else(|| {
-                    row.iter().position(|it| it.as_deref().is_some_and(|it| it.contains("://")))
-                });
-                let cell = |place: usize| {
-                    let text = row.get(place)?.as_deref()?;
-                    Some(arena.alloc_str(text).as_bytes())
-                };
-                (place.and_then(&cell).ok_or(Problem::NoUrl), self.time.and_then(&cell))
-            }
+        let places = [Some(self.url), self.time];
+        let found = match self.separator {
+            Some(separator) => Ok(at_places(fields(text, separator), places)),
+            None => cells_at(text, places, arena),
+        };
+        let ([url, time], count) = match found {
+            Ok(found) => found,
+            Err(problem) => return Values::from_url(Err(problem)),
+        };
+        let has_count = self.count.is_none_or(|it| it == count);
+        let url = match url.filter(|url| !matches!(*url, b"" | b"-")) {
+            None if has_count || self.separator.is_some() => Err(Problem::NoUrl),
+            Some(url) if has_count => Ok(url),
+            _ => Err(Problem::FieldCount),
         };
         let time = time.and_then(|time| UnixSeconds::from_text(time, None));
         Values { time, ..Values::from_url(url) }
@@ -146,33 +140,112 @@ fn fields(line: &[u8], separator: u8) -> impl Iterator<Item = &[u8]> {
     line.split(move |&byte| byte == separator)
 }
 
-/// Returns the cells of a row, with `None` for those that are no text. `None` if it is no array.
-fn row_of(text: &[u8]) -> Option<Vec<Option<String>>> {
-    let row: Vec<serde_json::Value> = serde_json::from_slice(text).ok()?;
-    let text = |cell| match cell {
-        serde_json::Value::String(text) => Some(text),
-        _ => None,
-    };
-    Some(row.into_iter().map(text).collect())
+/// Passes the cells of a row to `each`, with `None` for those that are no text.
+fn read_cells(row: &[u8], each: &mut dyn FnMut(Option<&str>)) -> Result<(), Problem> {
+    if !row.trim_ascii_start().starts_with(b"[") {
+        return Err(Problem::NotJson);
+    }
+    let mut parser = serde_json::Deserializer::from_slice(row);
+    let read = parser.deserialize_seq(Row(each)).and_then(|()| parser.end());
+    read.map_err(|error| if error.is_data() { Problem::NotAString } else { Problem::NotJson })
+}
+
+/// The texts at two places in a row, and the number of its fields.
+type Found<'c> = ([Option<&'c [u8]>; 2], usize);
+
+/// Returns the texts at these places in a row of JSON.
+fn cells_at<'c>(
+    row: &[u8],
+    places: [Option<usize>; 2],
+    arena: &'c Bump,
+) -> Result<Found<'c>, Problem> {
+    let (mut found, mut count) = ([None; 2], 0);
+    read_cells(row, &mut |cell| {
+        for (_, found) in places.iter().zip(&mut found).filter(|(place, _)| **place == Some(count))
+        {
+            *found = cell.map(|text| arena.alloc_str(text).as_bytes());
+        }
+        count += 1;
+    })?;
+    Ok((found, count))
+}
+
+/// A row of JSON, whose cells are passed on.
+struct Row<'e>(&'e mut dyn FnMut(Option<&str>));
+
+impl<'de> Visitor<'de> for Row<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a row")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut cells: A) -> Result<(), A::Error> {
+        while cells.next_element_seed(Cell(&mut *self.0))?.is_some() {}
+        Ok(())
+    }
+}
+
+/// A cell: a text, a number or null.
+struct Cell<'e>(&'e mut dyn FnMut(Option<&str>));
+
+impl<'de> DeserializeSeed<'de> for Cell<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl Visitor<'_> for Cell<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a text, a number or null")
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<(), E> {
+        (self.0)(Some(text));
+        Ok(())
+    }
+
+    fn visit_unit<E>(self) -> Result<(), E> {
+        (self.0)(None);
+        Ok(())
+    }
+
+    fn visit_u64<E: Error>(self, _number: u64) -> Result<(), E> {
+        self.visit_unit()
+    }
+
+    fn visit_i64<E: Error>(self, _number: i64) -> Result<(), E> {
+        self.visit_unit()
+    }
+
+    fn visit_f64<E: Error>(self, _number: f64) -> Result<(), E> {
+        self.visit_unit()
+    }
 }
 
 /// Whether a line is a row with the names of a CDX server's fields.
 pub(super) fn is_row_of_names(line: &[u8]) -> bool {
-    row_of(line).is_some_and(|row| are_names(&row))
+    names_in(line).is_some()
 }
 
-/// Whether a row has the names of a CDX server's fields.
-fn are_names(row: &[Option<String>]) -> bool {
-    let has = |name: &str| row.iter().any(|cell| cell.as_deref() == Some(name));
-    has("original") && (has("timestamp") || has("urlkey"))
+/// Whether the first line of a text is a row with the names of a CDX server's fields.
+pub(super) fn begins_with_names(text: &[u8]) -> bool {
+    is_row_of_names(text.split(|&byte| byte == b'\n').next().unwrap_or_default())
 }
 
-/// Whether a text begins with a row of texts, as a line. An array of several URLs is none.
-pub(super) fn is_row(text: &[u8]) -> bool {
-    let line = text.split(|&byte| byte == b'\n').next().unwrap_or_default();
-    let row = if line.starts_with(b"[") { row_of(line) } else { None };
-    let is_url = |cell: &&String| cell.contains("://");
-    row.is_some_and(|row| {
-        row.iter().any(Option::is_some) && row.iter().flatten().filter(is_url).count() < 2
-    })
+/// Returns the names of a CDX server's fields; `None` if the line is no row of names.
+fn names_in(line: &[u8]) -> Option<Vec<String>> {
+    let mut names: Vec<String> = Vec::new();
+    let mut are_names = true;
+    let read = read_cells(line, &mut |cell| match cell {
+        Some(name) if names.len() < TABLE_COLUMNS_MAX => names.push(name.to_owned()),
+        _ => are_names = false,
+    });
+    let has = |name: &str| names.iter().any(|it| it == name);
+    are_names &= read.is_ok() && has("original") && (has("timestamp") || has("urlkey"));
+    are_names.then_some(names)
 }

@@ -63,7 +63,7 @@ pub(crate) fn detect(
         None if is_warc => ListFormat::Warc,
         None if config.terminator == Terminator::Nul => ListFormat::Lines,
         None => match promised.unwrap_or_else(|| of_first_bytes(text, config)) {
-            ListFormat::JsonLines if cdx::is_row(text) => ListFormat::Cdx,
+            ListFormat::JsonLines if cdx::begins_with_names(text) => ListFormat::Cdx,
             // The indexes in WACZ files are called so.
             ListFormat::Cdx if crawl::is_cdxj(first_line(text)) => ListFormat::Cdxj,
             format => format,
@@ -72,7 +72,7 @@ pub(crate) fn detect(
     let wrong = |problem| InputError::list(name, problem);
     // A row of an index is an array too.
     let may_be_array = matches!(format, ListFormat::JsonLines | ListFormat::Cdx);
-    let is_array = may_be_array && advice::is_json_array(text) && !cdx::is_row(text);
+    let is_array = may_be_array && advice::is_json_array(text) && !cdx::begins_with_names(text);
     let items = match is_array {
         true => match FirstItems::find(name, text, is_whole)? {
             None => return Ok(None),
@@ -334,9 +334,10 @@ impl Look<'_> {
         let has_time = self.config.times.is_asked();
         let end = LINES.first_end(self.text).or(self.is_whole.then_some(self.text.len()));
         let Some(end) = end else { return Ok(None) };
-        let ((line, has_head), note) = match cdx::is_row(self.text) {
+        let ((line, has_head), note) = match cdx::begins_with_names(self.text) {
             true => {
-                (CdxLine::from_rows(&self.text[..end], has_time)?, Some("rows of JSON".to_owned()))
+                let line = CdxLine::from_rows(&self.text[..end], has_time)?;
+                ((line, true), Some("rows of JSON".to_owned()))
             }
             false => {
                 let lines = self.text.split(|&byte| byte == b'\n');

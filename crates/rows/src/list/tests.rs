@@ -604,8 +604,7 @@ fn logs_and_indexes_are_found_by_their_first_bytes() {
             "CDX, rows of JSON",
             [
                 ok(&["https://a.example/1", "https://a.example/2"]),
-                no_url(),
-                vec![Err(Problem::NotJson)],
+                vec![Err(Problem::FieldCount), Err(Problem::NotJson)],
             ]
             .concat(),
             &[TIME, None, None, None],
@@ -636,9 +635,44 @@ fn logs_and_indexes_are_found_by_their_first_bytes() {
             assert_eq!([read.head, read.whole].concat(), bytes, "nothing is lost");
         }
     }
-    // Rows without names.
+    // Rows without names are arrays of texts.
     let bare = b"[\"original\"]\n[\"https://a.example/1\"]\n";
-    assert_eq!(urls("a.jsonl", bare, &ListConfig::default()), [no_url(), one].concat());
+    let read = chunks("a.jsonl", bare, 1 << 20, &ListConfig::default());
+    assert_eq!((read.format, &*read.note), (Some(ListFormat::Lines), "a JSON array"));
+}
+
+/// A row has a cell for each name, and each is a text, a number or null.
+#[test]
+fn rows_of_json_are_as_their_names() {
+    let url = "https://a.example/";
+    for (row, expected) in [
+        (format!(r#"[1,null,"{url}"]"#), Ok(url.to_owned())),
+        (r#"["x","y",null]"#.to_owned(), Err(Problem::NoUrl)),
+        (r#"["x","y","-"]"#.to_owned(), Err(Problem::NoUrl)),
+        (format!(r#"["x","y","{url}","z"]"#), Err(Problem::FieldCount)),
+        (format!(r#"["x","{url}"]"#), Err(Problem::FieldCount)),
+        (format!(r#"["x",["y"],"{url}"]"#), Err(Problem::NotAString)),
+        (format!(r#"[{{"url":"x"}},"y","{url}"]"#), Err(Problem::NotAString)),
+        (format!(r#"[true,"y","{url}"]"#), Err(Problem::NotAString)),
+        (format!(r#"["x","y","{url}"] z"#), Err(Problem::NotJson)),
+        (format!(r#"{{"original":"{url}"}}"#), Err(Problem::NotJson)),
+    ] {
+        let text = format!("[\"urlkey\",\"timestamp\",\"original\"]\n{row}\n");
+        assert_eq!(urls("-", text.as_bytes(), &ListConfig::default()), [expected], "{row}");
+    }
+}
+
+/// Line ends change no record.
+#[test]
+fn mixed_arrays_are_items() {
+    let items = [r#"{"url":"https://a.example/p"}"#, r#""https://b.example/""#];
+    for between in [",", ",\n", " , "] {
+        let text = format!("[{}]", items.join(between));
+        let read = chunks("m.json", text.as_bytes(), 1 << 20, &ListConfig::default());
+        let found: Vec<_> = read.records.into_iter().map(|(_, url)| url).collect();
+        assert_eq!(found, [ok(&["https://a.example/p"]), vec![Err(Problem::NotJson)]].concat());
+        assert_eq!(read.note, "a JSON array");
+    }
 }
 
 #[test]
@@ -668,7 +702,7 @@ fn the_answer_of_a_cdx_server_becomes_lines() {
             let read = chunks("cdx.json", answer.as_bytes(), chunk_bytes, &ListConfig::default());
             assert_eq!((&*read.error, read.format), ("", Some(ListFormat::Cdx)), "{answer}");
             let urls: Vec<_> = read.records.iter().map(|(_, url)| url.clone()).collect();
-            let bad = vec![Err(Problem::NoUrl), Err(Problem::NotJson)];
+            let bad = vec![Err(Problem::FieldCount), Err(Problem::NotJson)];
             assert_eq!(urls, [ok(&["https://a.example/1", "https://a.example/2"]), bad].concat());
             assert!(read.head.starts_with(b"[\"urlkey\"") && read.head.ends_with(b"]\n"));
         }
