@@ -53,8 +53,8 @@ impl JsonItems {
     ///
     /// # Errors
     ///
-    /// If the input cannot be read or has no end, other text follows an array or an object, or an item is
-    /// longer than [`RECORD_BYTES_MAX`] or has a line end in a string.
+    /// If the input cannot be read or has no end, or ends in the other bracket, other text follows an array or an
+    /// object, or an item is longer than [`RECORD_BYTES_MAX`] or has a line end in a string.
     #[expect(clippy::should_implement_trait, reason = "items borrow the buffer")]
     pub fn next(&mut self) -> Result<Option<JsonItem<'_>>, InputError> {
         self.source.consume(std::mem::take(&mut self.returned));
@@ -71,15 +71,16 @@ impl JsonItems {
                 (b'[' | b'{', None) if self.bracket.is_none_or(|it| it == first) => {
                     (self.number, self.bracket) = (Some(0), Some(first));
                 }
-                (b']' | b'}', Some(0)) => self.end_text(),
+                (b']' | b'}', Some(0)) if self.is_closed_by(first) => self.end_text(),
                 (_, None) => return Err(self.source.problem(OTHER_TEXT)),
                 (_, Some(number)) => {
-                    let (bytes, ends) = self.find_end()?;
+                    let bytes = self.find_end()?;
                     let page = self.page;
                     self.returned = bytes + 1;
-                    match ends {
-                        true => self.end_text(),
-                        false => self.number = Some(number + 1),
+                    match self.source.buffer()[bytes] {
+                        b',' => self.number = Some(number + 1),
+                        end if self.is_closed_by(end) => self.end_text(),
+                        _ => return Err(self.source.problem(OTHER_BRACKET)),
                     }
                     let text = self.source.buffer()[..bytes].trim_ascii_end();
                     if text.is_empty() {
@@ -95,6 +96,11 @@ impl JsonItems {
     /// Returns the error that the input cannot be read as it is.
     pub fn problem(&self, problem: impl Into<String>) -> InputError {
         self.source.problem(problem)
+    }
+
+    /// Whether a closing bracket is that of the text.
+    fn is_closed_by(&self, bracket: u8) -> bool {
+        self.bracket.is_some_and(|open| (open == b'[') == (bracket == b']'))
     }
 
     fn end_text(&mut self) {
@@ -115,14 +121,14 @@ impl JsonItems {
         None
     }
 
-    /// Returns the length of the item at the start of the buffer, and whether it is the last of its text.
-    fn find_end(&mut self) -> Result<(usize, bool), InputError> {
+    /// Returns the length of the item at the start of the buffer. A comma or a closing bracket follows it.
+    fn find_end(&mut self) -> Result<usize, InputError> {
         let (mut scan, mut wanted) = (Scan::default(), 1);
         loop {
             let is_whole = !self.source.fill(wanted);
             let text = self.source.buffer();
             let problem = match scan.find_end(&text[..text.len().min(RECORD_BYTES_MAX + 1)]) {
-                Ok(Some(bytes)) => return Ok((bytes, text[bytes] != b',')),
+                Ok(Some(bytes)) => return Ok(bytes),
                 Ok(None) if text.len() > RECORD_BYTES_MAX => TOO_LONG,
                 Ok(None) if is_whole => {
                     let no_end = self.source.problem(NO_END);
@@ -141,6 +147,7 @@ impl JsonItems {
 
 const NO_END: &str = "the JSON has no end; fetch it again";
 const OTHER_TEXT: &str = "other text follows the end of the JSON; write a file for each";
+const OTHER_BRACKET: &str = "not JSON: an array ends in `}`, or an object in `]`";
 const NO_ITEM: &str = "not JSON: nothing stands before a comma or a closing bracket";
 const LINE_END: &str = "not JSON: a string has a line end; write it as \\n";
 const TOO_LONG: &str =
@@ -232,6 +239,9 @@ mod tests {
             ("[1]]", 1, "other text follows"),
             ("[1], 2", 1, "other text follows"),
             ("[1] {}", 1, "other text follows"),
+            ("[}", 0, "an array ends in `}`"),
+            ("[1, 2}", 1, "an array ends in `}`"),
+            ("{\"a\": 1]", 0, "an object in `]`"),
         ];
         for &(text, count, expected) in rows {
             let (found, problem) = items(text);
