@@ -44,13 +44,11 @@
 //! error.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
 use std::fmt;
-use std::marker::PhantomData;
 
 use bumpalo::Bump;
 use serde::Deserialize;
-use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use portcullis_dialect::Fetched;
 
@@ -58,7 +56,9 @@ use portcullis_engine::bytes::trim;
 use portcullis_robots::access::{CachingHeaders, CaptureNote};
 
 use super::body::is_html;
+use super::history::{FileOfHost, is_host, read_files};
 use super::json_path::{FieldValue, Members, Text, without_nan};
+use super::limits::HEADER_VALUES_MAX;
 use super::record::Record;
 use super::schema::{CaptureField, FieldMap};
 use super::text::{RecordReader, batches};
@@ -122,16 +122,6 @@ fn begins_with_host(text: &[u8]) -> bool {
         matches!(value, [b'{' | b'"' | b'n', ..]).then_some(str::from_utf8(name).ok()?)
     };
     name().is_some_and(is_host)
-}
-
-/// Whether a name can be a host, and not the path of a field, such as `answer.url`.
-fn is_host(name: &str) -> bool {
-    let is_field = |label: &str| {
-        let mut names = CaptureField::ALL.into_iter().flat_map(CaptureField::usual_names);
-        names.any(|name| label.eq_ignore_ascii_case(name))
-    };
-    let label = name.rsplit_once('.').map(|(_, label)| label);
-    !name.contains(' ') && label.is_some_and(|label| !is_field(label))
 }
 
 /// The items of an array, or the hosts of an object, as lines with an object each.
@@ -218,12 +208,12 @@ impl RecordReader for Schema {
             }
         }
         let headers: Headers<'_> = within(text, record.take(CaptureField::Headers))?;
-        let redirects: Vec<Redirect<'_>> = within(text, record.take(CaptureField::Redirects))?;
+        let Redirects(redirects_followed) = within(text, record.take(CaptureField::Redirects))?;
         let ranges: Vec<&[u8]> = headers.all("content-range").collect();
         let mut capture = match record.capture(&ranges, &self.fields, config) {
             Ok(read) => read,
             Err(problem) => {
-                return self.read_history(text, config, sink).unwrap_or(Err(problem));
+                return self.read_history(text, config, sink).ok_or(problem);
             }
         };
         if headers.first("content-type").is_some_and(is_html) {
@@ -232,7 +222,7 @@ impl RecordReader for Schema {
         let is_redirect = matches!(capture.answer, Fetched::Status(300..=399));
         let fields = headers.0.iter().map(|(name, value)| (*name, value.as_bytes()));
         sink(Ok(Capture {
-            redirects_followed: redirects.len() as u32,
+            redirects_followed,
             location: headers.first("location").filter(|_| is_redirect).map(Cow::Borrowed),
             caching: CachingHeaders::read(fields),
             ..capture
@@ -241,94 +231,35 @@ impl RecordReader for Schema {
     }
 }
 
-/// The files of hosts, as studies of robots.txt publish them.
-type History<'l> = Pairs<'l, Files<'l>>;
-
-/// The file of a host, or its files by date; `null` where there was no answer.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Files<'l> {
-    One(#[serde(borrow)] Option<Text<'l>>),
-    ByDate(#[serde(borrow)] Pairs<'l, Option<Text<'l>>>),
-}
-
-/// The members of an object in order, repeated ones too.
-struct Pairs<'l, V>(Vec<(Text<'l>, V)>);
-
-impl<'de: 'l, 'l, V: Deserialize<'de>> Deserialize<'de> for Pairs<'l, V> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Pairs<'l, V>, D::Error> {
-        deserializer.deserialize_map(PairsVisitor(PhantomData))
-    }
-}
-
-struct PairsVisitor<'l, V>(PhantomData<(&'l (), V)>);
-
-impl<'de: 'l, 'l, V: Deserialize<'de>> Visitor<'de> for PairsVisitor<'l, V> {
-    type Value = Pairs<'l, V>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Pairs<'l, V>, A::Error> {
-        let mut pairs = Vec::new();
-        while let Some(pair) = members.next_entry()? {
-            pairs.push(pair);
-        }
-        Ok(Pairs(pairs))
-    }
-}
-
 impl Schema {
-    /// Reads a line with the files of hosts by date, and passes their captures to `sink`. `None` if it
-    /// is no such line, or what is wrong with it.
+    /// Reads a line with the files of hosts by date, and passes their captures to `sink`, one by one. `None` if it
+    /// is no such line. Hosts and dates may come twice, as in several lines.
     fn read_history(
         &self,
         text: &[u8],
         config: &ReadConfig,
         sink: &mut CaptureSink<'_>,
-    ) -> Option<Result<(), String>> {
-        let Pairs(history): History<'_> = serde_json::from_slice(text).ok()?;
-        if history.is_empty() || !history.iter().all(|(host, _)| is_host(&host.0)) {
-            return None;
-        }
-        let (mut seen, mut captures) = (HashSet::new(), Vec::new());
-        for (host, files) in &history {
-            let files: Vec<(Option<&Text<'_>>, &Option<Text<'_>>)> = match files {
-                Files::One(body) => vec![(None, body)],
-                Files::ByDate(Pairs(files)) => {
-                    files.iter().map(|(it, body)| (Some(it), body)).collect()
-                }
-            };
-            for (date, body) in files {
-                let text = |text: &'_ Text<'_>| -> FieldValue<'static> {
-                    FieldValue::Text(Cow::Owned(text.0.as_bytes().to_vec()))
-                };
-                let mut record = Record::default();
-                record.set(CaptureField::Host, 0, text(host));
-                match body {
-                    Some(body) => record.set(CaptureField::Body, 0, text(body)),
-                    None => record.set(CaptureField::Status, 0, FieldValue::Null),
-                }
-                if let Some(date) = date {
-                    record.set(CaptureField::FetchedAt, 0, text(date));
-                }
-                let at = date.map_or(String::new(), |date| format!(" at {:?}", date.0));
-                match record.capture(&[], &self.fields, config) {
-                    // However host and date are written. Which of the two is right is not known.
-                    Ok(capture) if !seen.insert((host.0.to_lowercase(), capture.captured_at)) => {
-                        return Some(Err(format!("{}{at} occurs twice", host.0)));
-                    }
-                    Ok(capture) => captures.push(Ok(capture)),
-                    Err(problem) => {
-                        let place = format!("the file of {}{at}", host.0);
-                        captures.push(Err(BrokenRecord::senseless(place, problem)));
-                    }
-                }
+    ) -> Option<()> {
+        // Nothing of a line that is no history counts, however it begins.
+        let mut files = 0;
+        read_files(text, &mut |_| files += 1).ok().filter(|()| files > 0)?;
+        let read = |FileOfHost { host, date, body }: FileOfHost<'_>| {
+            let text = |text| FieldValue::Text(Cow::Borrowed(str::as_bytes(text)));
+            let mut record = Record::default();
+            record.set(CaptureField::Host, 0, text(host));
+            match body {
+                Some(body) => record.set(CaptureField::Body, 0, text(body)),
+                None => record.set(CaptureField::Status, 0, FieldValue::Null),
             }
-        }
-        captures.into_iter().for_each(sink);
-        Some(Ok(()))
+            if let Some(date) = date {
+                record.set(CaptureField::FetchedAt, 0, text(date));
+            }
+            sink(record.capture(&[], &self.fields, config).map_err(|problem| {
+                let at = date.map_or(String::new(), |date| format!(" at {date:?}"));
+                BrokenRecord::senseless(format!("the file of {host}{at}"), problem)
+            }));
+        };
+        read_files(text, &mut { read }).ok()
     }
 }
 
@@ -358,23 +289,114 @@ fn describe(error: &serde_json::Error, before: usize) -> String {
     }
 }
 
-/// A redirect. Only its presence matters.
-#[derive(Deserialize)]
-#[serde(untagged, expecting = "expected a URL, or an object with a `url`, for each redirect")]
-#[expect(dead_code, reason = "the fields say what is accepted")]
-enum Redirect<'l> {
-    Url(#[serde(borrow)] Cow<'l, str>),
-    Object { url: IgnoredAny },
+/// The number of redirects.
+#[derive(Default)]
+struct Redirects(u32);
+
+impl<'de> Deserialize<'de> for Redirects {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Redirects, D::Error> {
+        deserializer.deserialize_seq(RedirectsVisitor)
+    }
 }
 
-/// The value or values of a header field. The usual variant comes first, because each failed one
-/// costs an error.
-#[derive(Deserialize)]
-#[serde(untagged, expecting = "expected a text or a list of texts for a header field")]
-enum FieldValues<'l> {
-    One(#[serde(borrow)] Cow<'l, str>),
-    Many(#[serde(borrow)] Vec<Text<'l>>),
-    None(()),
+struct RedirectsVisitor;
+
+impl<'de> Visitor<'de> for RedirectsVisitor {
+    type Value = Redirects;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list of redirects, or null")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Redirects, A::Error> {
+        let mut count = 0_u32;
+        while items.next_element::<Redirect>()?.is_some() {
+            count = count.saturating_add(1);
+        }
+        Ok(Redirects(count))
+    }
+}
+
+/// A redirect. Only its presence matters.
+struct Redirect;
+
+impl<'de> Deserialize<'de> for Redirect {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Redirect, D::Error> {
+        deserializer.deserialize_any(Redirect)
+    }
+}
+
+impl<'de> Visitor<'de> for Redirect {
+    type Value = Redirect;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a URL, or an object with a `url`, for each redirect")
+    }
+
+    fn visit_str<E>(self, _url: &str) -> Result<Redirect, E> {
+        Ok(self)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Redirect, A::Error> {
+        let mut has_url = false;
+        while let Some(Text(name)) = members.next_key()? {
+            has_url |= name == "url";
+            members.next_value::<IgnoredAny>()?;
+        }
+        if has_url { Ok(self) } else { Err(A::Error::custom("a redirect without a `url`")) }
+    }
+}
+
+/// Adds the value or the values of a header field to those before it.
+struct HeaderValues<'h, 'l> {
+    name: &'static str,
+    headers: &'h mut Headers<'l>,
+}
+
+impl<'l> HeaderValues<'_, 'l> {
+    fn add<E: Error>(&mut self, value: Cow<'l, str>) -> Result<(), E> {
+        if self.headers.0.len() == HEADER_VALUES_MAX {
+            let problem = format!("more than {HEADER_VALUES_MAX} values of header fields");
+            return Err(E::custom(problem));
+        }
+        self.headers.0.push((self.name, value));
+        Ok(())
+    }
+}
+
+impl<'l> DeserializeSeed<'l> for HeaderValues<'_, 'l> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'l>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'l> Visitor<'l> for HeaderValues<'_, 'l> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a text or a list of texts for a header field")
+    }
+
+    fn visit_unit<E>(self) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_borrowed_str<E: Error>(mut self, value: &'l str) -> Result<(), E> {
+        self.add(Cow::Borrowed(value))
+    }
+
+    fn visit_str<E: Error>(mut self, value: &str) -> Result<(), E> {
+        self.add(Cow::Owned(value.to_owned()))
+    }
+
+    fn visit_seq<A: SeqAccess<'l>>(mut self, mut values: A) -> Result<(), A::Error> {
+        while let Some(Text(value)) = values.next_element()? {
+            self.add(value)?;
+        }
+        Ok(())
+    }
 }
 
 /// The header fields that are used, in order. Names are in lower case.
@@ -420,13 +442,7 @@ impl<'de> Visitor<'de> for HeadersVisitor {
                 members.next_value::<IgnoredAny>()?;
                 continue;
             };
-            match members.next_value()? {
-                FieldValues::None(()) => {}
-                FieldValues::One(value) => headers.0.push((name, value)),
-                FieldValues::Many(values) => {
-                    headers.0.extend(values.into_iter().map(|Text(value)| (name, value)));
-                }
-            }
+            members.next_value_seed(HeaderValues { name, headers: &mut headers })?;
         }
         Ok(headers)
     }

@@ -47,6 +47,7 @@ mod escapes;
 mod fields;
 pub mod folder;
 mod format;
+mod history;
 mod http;
 mod inputs;
 pub mod json_lines;

@@ -72,6 +72,17 @@ pub const FORMAT_BYTES_MAX: usize = 512;
 /// Source: our choice. A row of an export has dozens; the one that is meant is among the first.
 pub const NAMES_SHOWN: usize = 24;
 
+/// Members of an object that are looked at to find its layout, and for errors about a name that no record has:
+/// 16,384. Further ones are read if they are named.
+///
+/// Source: our choice, as many as a table may have columns. It bounds the memory for a record of 64 MiB.
+pub const MEMBERS_LOOKED_AT_MAX: usize = 16_384;
+
+/// Values of header fields that count, in the object of a capture: 1,024. A capture with more is broken.
+///
+/// Source: our choice. An answer has some dozen header fields, of which seven count.
+pub const HEADER_VALUES_MAX: usize = 1_024;
+
 /// Rows of a Parquet file per batch.
 ///
 /// Source: our choice. With average bodies of a few KiB, a batch has a few MiB.

@@ -5,6 +5,7 @@ use portcullis_robots::access::{CachingHeaders, UnixSeconds};
 
 use super::{Keeper, Kept, NO_SUBJECT, fields, notes, read_all};
 use crate::json_lines::{WHITE_SPACE, open};
+use crate::limits::HEADER_VALUES_MAX;
 use crate::{
     BatchReader, BrokenKind, Capture, CaptureField, Confirms, FieldMap, PayloadNames, ReadConfig,
 };
@@ -256,7 +257,6 @@ fn what_is_wrong_is_said() {
     let no_subject = "no URL and no host (url, robots_url, uri, host, domain, hostname); name the \
                       field with ‹fields› url=NAME";
     let no_end = "the object does not end on its line; write one object per line, as jq -c does";
-    let no_redirect = "@: expected a URL, or an object with a `url`, for each redirect";
     let rows = [
         ("nothing", "not a JSON object; expected one object per line"),
         (r#"["u", 404]"#, "a JSON list; write one object per line, as jq -c '.[]' does"),
@@ -287,14 +287,17 @@ fn what_is_wrong_is_said() {
         ),
         (
             r#"{"url": "u", "status": 404, "headers": {"Age": 1}}"#,
-            "@: expected a text or a list of texts for a header field",
+            "@: invalid type: integer `1`, expected a text or a list of texts for a header field",
         ),
         (
             r#"{"url": "u", "status": 404, "redirects": 2}"#,
-            "@: invalid type: integer `2`, expected a sequence",
+            "@: invalid type: integer `2`, expected a list of redirects, or null",
         ),
-        (r#"{"url": "u", "status": 404, "redirects": [2]}"#, no_redirect),
-        (r#"{"url": "u", "status": 404, "redirects": [{}]}"#, no_redirect),
+        (
+            r#"{"url": "u", "status": 404, "redirects": [2]}"#,
+            "@: invalid type: integer `2`, expected a URL, or an object with a `url`, for each redirect",
+        ),
+        (r#"{"url": "u", "status": 404, "redirects": [{}]}"#, "@: a redirect without a `url`"),
         (r#"{"url": "u", "status": 200, "body": "\ud800"}"#, "@: unexpected end of hex escape"),
         (
             r#"{"url": "u", "status": 200, "body": "", "body_base64": ""}"#,
@@ -521,12 +524,9 @@ fn files_of_hosts_by_date() {
     assert_eq!(rows, expected);
     for line in [
         r#"{"a.example": {"today": "Disallow: /x"}}"#,
-        r#"{"a.example": {"2024-01-01": "Disallow: /x", "2024-01-01": ""}}"#,
-        r#"{"a.example": {"2024-01-01": "Disallow: /x", "20240101": ""}}"#,
-        r#"{"a.example": {"2024-01-01": "Disallow: /x"}, "A.example": {"2024-01-01": ""}}"#,
         r#"{"a.example": {"2023-01-01": 7}}"#,
+        r#"{"a.example": {"2023-01-01": {"2023-01-01": "x"}}}"#,
         r#"{"a.example": 7}"#,
-        r#"{"a.example": "x", "A.example": ""}"#,
         r#"{"a.example": "x", "b.example": {"today": "x"}, "status": 404}"#,
         r#"{"answer.url": "https://a.example/robots.txt", "answer.body": "x"}"#,
         r#"{"key": {"2023-01-01": "x"}}"#,
@@ -580,10 +580,50 @@ fn an_object_of_hosts_on_several_lines_is_read_host_by_host() {
     assert_eq!((found.captures.len(), found.broken.len()), (0, 2));
 }
 
+/// An object means the same on one line and on several: a host that comes twice has two captures.
 #[test]
 fn hosts_that_come_twice_have_all_their_files() {
-    let line = r#"{"a.example": {"2024-01-01": "x"}, "a.example": {"2024-02-01": ""}}"#;
-    assert_eq!(read(line).captures.len(), 2);
+    for members in [
+        r#"{"a.example": {"2024-01-01": "x"}, "a.example": {"2024-02-01": ""}}"#,
+        r#"{"a.example": {"2024-01-01": "Disallow: /x"}, "A.example": {"20240101": ""}}"#,
+        r#"{"a.example": "Disallow: /x", "a.example": ""}"#,
+        r#"{"a.example": "Disallow: /x", "a.example:443": null}"#,
+    ] {
+        let (line, lines) =
+            (read(members), read(members.replace("}, ", "},\n").replace("\", ", "\",\n")));
+        assert_eq!((line.captures.len(), line.broken.len()), (2, 0), "{members}");
+        assert_eq!(line.captures, lines.captures, "{members}");
+    }
+}
+
+#[test]
+fn an_object_that_ends_in_the_other_bracket_is_an_error() {
+    for text in [
+        "{\"a.example\": \"x\"]",
+        "{\n\"a.example\": \"x\"\n]",
+        "[{\"url\": \"u\", \"status\": 404}}",
+    ] {
+        let (found, error) = read_to_error(text);
+        assert_eq!(found, 0, "{text}");
+        assert!(
+            error.as_ref().is_some_and(|it| it.contains("not JSON: an array ends in")),
+            "{error:?}"
+        );
+    }
+}
+
+#[test]
+fn lists_in_a_line_take_no_memory_for_each_item() {
+    let many = |count: usize| format!("[{}]", vec!["\"\""; count].join(","));
+    let with = |headers: &str, redirects: &str| {
+        format!(r#"{{"url": "u", "status": 301, "headers": {headers}, "redirects": {redirects}}}"#)
+    };
+    let found = read(with("{}", &many(100_000)));
+    assert_eq!(found.captures[0].capture.redirects_followed, 100_000);
+    let values = |count| format!(r#"{{"location": {}, "x": {}}}"#, many(count), many(9_999));
+    assert_eq!(read(with(&values(HEADER_VALUES_MAX), "[]")).captures.len(), 1);
+    let problem = problem(&with(&values(HEADER_VALUES_MAX + 1), "[]"));
+    assert!(problem.contains("more than 1024 values of header fields"), "{problem}");
 }
 
 #[test]

@@ -5,6 +5,7 @@
 use std::path::Path;
 
 use serde_json::Value as Json;
+use serde_json::value::RawValue;
 
 use super::log::is_known;
 use super::log::words::is_host;
@@ -13,7 +14,7 @@ use super::request::target;
 use super::{FieldPath, LogFormat, Place};
 use crate::input::STANDARD_INPUT;
 use crate::limits::RECORDS_LOOKED_AT_MAX;
-use portcullis_captures::names::object_in;
+use portcullis_captures::names::{looked_at, object_in};
 use portcullis_files::input::{Coding, plain_extension, without_coding};
 use portcullis_files::kind::FileKind;
 use portcullis_robots::access::UnixSeconds;
@@ -126,7 +127,7 @@ pub(super) fn no_object(name: &str, text: &[u8]) -> String {
         return OTHER.to_owned();
     }
     let line = text.trim_ascii_start().split(|&byte| byte == b'\n').next().unwrap_or_default();
-    let parsed = serde_json::from_slice::<Json>(line);
+    let parsed = serde_json::from_slice::<&RawValue>(line);
     if let (Err(error), true) = (parsed, line.trim_ascii_end().ends_with(b"}")) {
         let command = piped(name, "jq -cR 'fromjson?'", "-json", Some("jsonl"));
         return format!("no line is JSON (line 1: {error}); omit the other lines: {command}");
@@ -178,7 +179,7 @@ fn list_below(value: &Json, depth: u32) -> Option<(String, Json, bool)> {
     };
     let found = members.clone().find_map(|(name, value)| {
         let inside = value.as_str().filter(|text| text.trim_start().starts_with('['));
-        let parsed = inside.and_then(|text| serde_json::from_str(text).ok());
+        let parsed = inside.and_then(|text| looked_at(text.as_bytes()));
         Some((format!(".{name}"), first(parsed.as_ref().unwrap_or(value))?, parsed.is_some()))
     });
     found.or_else(|| {
@@ -211,9 +212,9 @@ pub(super) fn of_folder(name: &str, at: &Place, value: Value) -> Option<String> 
 /// Returns the problem of JSON Lines whose objects have the lines of a log in a field, as Docker and fluentd
 /// write them. `line` is the first of them.
 pub(super) fn log_in_field(name: &str, line: &[u8]) -> Option<String> {
-    let object: Json = serde_json::from_slice(line).ok()?;
+    let object = object_in(line)?;
     let is_log = |value: &Json| value.as_str().is_some_and(|it| is_known(it.as_bytes()));
-    let (field, _) = object.as_object()?.iter().find(|(field, value)| {
+    let (field, _) = object.iter().find(|(field, value)| {
         is_log(value) && field.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
     })?;
     let command = piped(name, &format!("jq -r .{field}"), "", Some("log"));
@@ -223,9 +224,9 @@ pub(super) fn log_in_field(name: &str, line: &[u8]) -> Option<String> {
 /// Returns the problem of lines that end with an object, whose other words are of a collector. `None` if
 /// `line`, the first of them, is none.
 fn object_behind_words(name: &str, line: &str) -> Option<String> {
-    let object: Json = serde_json::from_str(line[line.find('{')?..].trim()).ok()?;
+    let object = object_in(line[line.find('{')?..].trim().as_bytes())?;
     let is_log = |value: &Json| value.as_str().is_some_and(|it| is_known(it.as_bytes()));
-    let field = object.as_object()?.iter().find(|(_, value)| is_log(value)).map(|(field, _)| field);
+    let field = object.iter().find(|(_, value)| is_log(value)).map(|(field, _)| field);
     const OBJECT: &str = r#"capture("(?<json>[{].*)").json | fromjson"#;
     let command = match field {
         Some(field) => {
@@ -292,10 +293,9 @@ fn log_with_tabs(line: &str) -> Option<String> {
 /// Returns the problem of JSON Lines whose objects have the URL in a text that is JSON itself. `line`
 /// is the first of them.
 pub(super) fn json_in_field(line: &[u8]) -> Option<String> {
-    let object: Json = serde_json::from_slice(line).ok()?;
-    let (outer, path) = object.as_object()?.iter().find_map(|(name, value)| {
-        let text = value.as_str().filter(|text| text.trim_start().starts_with('{'))?;
-        let inside: Json = serde_json::from_str(text).ok()?;
+    let object = object_in(line)?;
+    let (outer, path) = object.iter().find_map(|(name, value)| {
+        let inside = object_in(value.as_str()?.as_bytes())?;
         let usual = URL_NAMES.iter().find(|usual| inside.get(**usual).is_some())?;
         Some((name, [name.clone(), (*usual).to_owned()]))
     })?;
