@@ -22,7 +22,9 @@
 //! | `truncated` | set if the body was cut: anything but `null`, `false`, 0 and an empty text |
 //!
 //! A line may also be an object of hosts, each with its body, or with an object of dates that has the body of
-//! each day; `null` means that there was no answer: `{"a.example": {"2024-01-01": "User-agent: *\n"}}`.
+//! each day; `null` means that there was no answer: `{"a.example": {"2024-01-01": "User-agent: *\n"}}`. One with
+//! more than [`FILES_PER_RECORD_MAX`] files is broken, and so is a line with more than [`HEADER_VALUES_MAX`] values of
+//! header fields.
 //!
 //! A file may instead be an array of such objects, or one object of hosts, on any number of lines. The items of
 //! the array, or the hosts, are read as lines ([`JsonItems`]): one may have
@@ -58,7 +60,7 @@ use portcullis_robots::access::{CachingHeaders, CaptureNote};
 use super::body::is_html;
 use super::history::{FileOfHost, is_host, read_files};
 use super::json_path::{FieldValue, Members, Text, without_nan};
-use super::limits::HEADER_VALUES_MAX;
+use super::limits::{FILES_PER_RECORD_MAX, HEADER_VALUES_MAX};
 use super::record::Record;
 use super::schema::{CaptureField, FieldMap};
 use super::text::{RecordReader, batches};
@@ -213,7 +215,7 @@ impl RecordReader for Schema {
         let mut capture = match record.capture(&ranges, &self.fields, config) {
             Ok(read) => read,
             Err(problem) => {
-                return self.read_history(text, config, sink).ok_or(problem);
+                return self.read_history(text, config, sink).unwrap_or(Err(problem));
             }
         };
         if headers.first("content-type").is_some_and(is_html) {
@@ -233,16 +235,21 @@ impl RecordReader for Schema {
 
 impl Schema {
     /// Reads a line with the files of hosts by date, and passes their captures to `sink`, one by one. `None` if it
-    /// is no such line. Hosts and dates may come twice, as in several lines.
+    /// is no such line, or what is wrong with it. Hosts and dates may come twice, as in several lines.
     fn read_history(
         &self,
         text: &[u8],
         config: &ReadConfig,
         sink: &mut CaptureSink<'_>,
-    ) -> Option<()> {
+    ) -> Option<Result<(), String>> {
         // Nothing of a line that is no history counts, however it begins.
         let mut files = 0;
         read_files(text, &mut |_| files += 1).ok().filter(|()| files > 0)?;
+        if files > FILES_PER_RECORD_MAX {
+            return Some(Err(format!(
+                "more than {FILES_PER_RECORD_MAX} files of hosts; write a line for some of them each"
+            )));
+        }
         let read = |FileOfHost { host, date, body }: FileOfHost<'_>| {
             let text = |text| FieldValue::Text(Cow::Borrowed(str::as_bytes(text)));
             let mut record = Record::default();
@@ -259,7 +266,7 @@ impl Schema {
                 BrokenRecord::senseless(format!("the file of {host}{at}"), problem)
             }));
         };
-        read_files(text, &mut { read }).ok()
+        Some(read_files(text, &mut { read }).map_err(|error| describe(&error, 0)))
     }
 }
 

@@ -5,7 +5,7 @@ use portcullis_robots::access::{CachingHeaders, UnixSeconds};
 
 use super::{Keeper, Kept, NO_SUBJECT, fields, notes, read_all};
 use crate::json_lines::{WHITE_SPACE, open};
-use crate::limits::HEADER_VALUES_MAX;
+use crate::limits::{FILES_PER_RECORD_MAX, HEADER_VALUES_MAX};
 use crate::{
     BatchReader, BrokenKind, Capture, CaptureField, Confirms, FieldMap, PayloadNames, ReadConfig,
 };
@@ -610,6 +610,16 @@ fn an_object_that_ends_in_the_other_bracket_is_an_error() {
             "{error:?}"
         );
     }
+}
+
+#[test]
+fn the_files_of_a_record_have_a_limit() {
+    let text =
+        |files| format!("{{\"a.example\":{{{}}}}}", vec!["\"20240101\":null"; files].join(","));
+    assert_eq!(read(text(FILES_PER_RECORD_MAX)).captures.len(), FILES_PER_RECORD_MAX);
+    let found = read(text(FILES_PER_RECORD_MAX + 1));
+    assert_eq!((found.captures.len(), found.broken.len()), (0, 1));
+    assert!(found.broken[0].problem.starts_with("more than 100000 files of hosts"));
 }
 
 #[test]
