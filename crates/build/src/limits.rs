@@ -12,7 +12,8 @@ pub const SET_HOST_SEEDS_MAX: usize = 16;
 pub const PLANNED_POLICIES_MAX: usize = 1_024;
 
 /// Bytes per thread of the plans in one batch when a set is compiled: 32 MiB, or one policy. All threads
-/// have an eighth of the memory of the compiler at most.
+/// have 1/16 of the memory of the compiler at most. As many bytes of files are read for plans at once, and
+/// three batches are in memory: one is planned, one added, and the rule sets of one written.
 ///
 /// Source: our choice; hundreds of usual files, or one or two hostile ones of 500 KiB.
 pub const PLANNED_BYTES_PER_THREAD_MAX: usize = 32 * 1024 * 1024;
@@ -82,6 +83,18 @@ pub const CAPTURES_AHEAD_MAX: usize = 4_096;
 ///
 /// Source: our choice. They take some hundred bytes each, and a thread reads them in a millisecond.
 pub const CAPTURES_READ_AT_ONCE: usize = 1_024;
+
+/// Bytes of the keys and records of captures that are read at once of a set or a sorted source: 1 MiB, or one
+/// host.
+///
+/// Source: our choice. Usual ones have some hundred bytes; the URL of a redirect may have many thousand.
+pub const KEY_BYTES_AHEAD_MAX: usize = 1024 * 1024;
+
+/// Bytes of a mapped set that are read in order before the pages that this touched are released: 8 MiB. They
+/// count as memory of the process.
+///
+/// Source: our choice. Releasing takes some microseconds.
+pub const MAPPED_BYTES_PER_RELEASE: usize = 8 * 1024 * 1024;
 
 /// Files that are read of a set before the captures that have them are taken: 256.
 ///

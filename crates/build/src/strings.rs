@@ -196,7 +196,7 @@ impl NameTable {
     /// Returns the size of the table, in bytes.
     pub fn table_bytes(&self) -> usize {
         let Numbered { bytes, strings, table } = &self.names;
-        bytes.capacity() + size_of_val(&**strings) + table.allocation_size()
+        bytes.capacity() + strings.capacity() * size_of::<(usize, u32)>() + table.allocation_size()
     }
 
     /// Writes the section.

@@ -16,10 +16,11 @@
 
 use portcullis_files::scratch::Scratch;
 use portcullis_set::file::{Damage, Section, SectionKind, SetCounts, SetError};
-use portcullis_set::stored::PolicySet;
+use portcullis_set::stored::{PolicySet, StoredPolicy};
 
 use crate::compile::{CompileError, Compiled};
 use crate::ingest::Ingested;
+use crate::limits::MAPPED_BYTES_PER_RELEASE;
 use crate::merging::settled;
 use crate::writer::{ContentHasher, SectionSink};
 
@@ -53,8 +54,13 @@ fn verify_content(set: &PolicySet, blocks: u64, scratch: &Scratch) -> Result<Ver
     verify_provenance(set)?;
     let settled = settled(set, scratch)?;
     compile_again(set, &settled)?;
-    let records = set.policies().map(|policy| Ok(policy?.record_count()? as u64));
-    let records = records.sum::<Result<u64, Damage>>()?;
+    let count = |(before, policy): (usize, Result<StoredPolicy<'_>, Damage>)| {
+        if before.is_multiple_of(POLICIES_PER_RELEASE) {
+            set.file().release_pages();
+        }
+        Ok(policy?.record_count()? as u64)
+    };
+    let records = set.policies().enumerate().map(count).sum::<Result<u64, Damage>>()?;
     Ok(Verified { blocks, records, counts: *set.counts() })
 }
 
@@ -85,8 +91,9 @@ fn compile_again(set: &PolicySet, settled: &Ingested) -> Result<(), SetError> {
     }
 }
 
-/// The bytes that are compared before the pages that were touched for them are released.
-const BYTES_PER_RELEASE: u64 = 64 << 20;
+/// The policies whose records are counted before the pages that were touched for them are released. Each touches
+/// a page, and some are mapped around it.
+const POLICIES_PER_RELEASE: usize = 128;
 
 /// Compares sections with the sections of a set.
 struct Comparison<'s> {
@@ -135,9 +142,10 @@ impl SectionSink for Comparison<'_> {
             return Err(self.differs(section, self.at + differs).into());
         }
         self.hasher.update(bytes);
-        let before = self.at / BYTES_PER_RELEASE;
+        let released = |at: u64| at / MAPPED_BYTES_PER_RELEASE as u64;
+        let before = released(self.at);
         self.at += bytes.len() as u64;
-        if self.at / BYTES_PER_RELEASE > before {
+        if released(self.at) > before {
             self.set.file().release_pages();
         }
         Ok(())

@@ -117,8 +117,10 @@ impl HostSections {
                 Ok(())
             })?;
             self.last_key.clone_from(&host.key);
+            // Those of a piece may have long targets of redirects.
+            self.log.write(&records)?;
+            records.clear();
         }
-        self.log.write(&records)?;
         for host in &*piece.hosts {
             let numbers = (distinct, &*self.others_of_blob);
             let timelines = self.timelines.as_mut().map(|it| it.add(host, numbers)).transpose()?;

@@ -1,14 +1,16 @@
 //! Numbers, lists of numbers and rule sets, each list and each rule set stored once.
 
+use std::sync::Arc;
+
 use zerocopy::little_endian::U32;
 use zerocopy::{Immutable, IntoBytes};
 
 use portcullis_dialect::dialect::AccessOutcome;
-use portcullis_engine::{Line, RuleSetBuf};
 use portcullis_files::scratch::{Items, Scratch, Spool};
 use portcullis_set::layout::{NONE, ORDER_HAS_LENGTHS, RuleSetRow, policy};
 
 use super::config::CompileError;
+use super::plan::CompiledRules;
 use crate::pool::{BlobPool, Fingerprint, Fingerprints};
 use crate::standing::Content;
 
@@ -101,39 +103,35 @@ pub struct RuleSets {
     pub index: Vec<RuleSetRow>,
     /// The number of lines of all rule sets.
     line_count: u64,
-    /// The lines that were not written yet.
-    new: Vec<Line>,
+    /// Those that were not written yet.
+    new: Vec<Arc<CompiledRules>>,
     known: Fingerprints,
 }
 
 impl RuleSets {
-    /// Takes the lines of new rule sets, in order. The caller writes them.
-    pub fn take_new(&mut self) -> Vec<Line> {
+    /// Takes new rule sets, in order. The caller writes their lines.
+    pub fn take_new(&mut self) -> Vec<Arc<CompiledRules>> {
         std::mem::take(&mut self.new)
     }
 
-    /// Returns the number of a rule set with this fingerprint, which is stored if it is new.
-    pub fn intern(
-        &mut self,
-        rules: &RuleSetBuf,
-        fingerprint: Fingerprint,
-    ) -> Result<u32, CompileError> {
+    /// Returns the number of a rule set, which is stored if it is new.
+    pub fn intern(&mut self, rules: Arc<CompiledRules>) -> Result<u32, CompileError> {
         let RuleSets { index, line_count, new, known, .. } = self;
-        known.number(fingerprint, || {
+        known.number(rules.fingerprint, || {
             let start = position(*line_count)?;
             if index.len() >= policy::IS_SINGLE as usize {
                 return Err(CompileError::too_many_items());
             }
-            *line_count += rules.as_lines().len() as u64;
-            new.extend_from_slice(rules.as_lines());
-            let lines = rules.as_lines().len() as u32;
-            index.push(RuleSetRow { line: start.into(), lines: lines.into() });
+            let lines = rules.compiled.as_lines().len();
+            *line_count += lines as u64;
+            new.push(rules);
+            index.push(RuleSetRow { line: start.into(), lines: (lines as u32).into() });
             Ok(index.len() as u32 - 1)
         })
     }
 
     pub fn table_bytes(&self) -> usize {
-        self.known.bytes() + size_of_val(&*self.index)
+        self.known.bytes() + self.index.capacity() * size_of::<RuleSetRow>()
     }
 }
 

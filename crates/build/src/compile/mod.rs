@@ -16,8 +16,8 @@
 //!
 //! Cost: each distinct file is planned once, and the rules of a group once in a while. Memory: some
 //! 30 bytes for each distinct file, rule set, order and response in a history, 40 for each name, 13 for each
-//! host, 8 for each block of the file, the last strings, and [`PLANNED_BYTES_PER_THREAD_MAX`] for plans
-//! that are not yet joined.
+//! host, 8 for each block of the file, the last strings, and three times [`PLANNED_BYTES_PER_THREAD_MAX`] for
+//! plans that are not yet written.
 
 mod config;
 mod hosts;
@@ -30,6 +30,7 @@ mod timelines;
 
 use std::borrow::Cow;
 use std::path::Path;
+use std::sync::Arc;
 
 use rayon::prelude::*;
 use zerocopy::IntoBytes;
@@ -52,7 +53,7 @@ use crate::writer::{SectionSink, SetFileWriter};
 
 use self::hosts::HostSections;
 use self::intern::DistinctPolicies;
-use self::plan::{KnownRules, PolicyPlan};
+use self::plan::{CompiledRules, KnownRules, PolicyPlan};
 use self::policies::PolicySections;
 use self::slots::HostSlots;
 
@@ -117,35 +118,62 @@ pub(super) fn text_bytes_max(set_bytes: u64) -> u64 {
     SET_TEXT_BYTES_FREE.max(set_bytes.saturating_mul(SET_TEXT_BYTES_PER_BYTE))
 }
 
-/// Returns how many files with extracts of so many bytes, at least one if there are any, have plans of at
-/// most so many bytes together.
-fn planned_at_once(extracts: &[Cow<'_, [u8]>], bytes_max: usize) -> usize {
-    let mut bytes = 0;
-    let within = extracts.iter().take_while(|extract| {
-        bytes += plan_bytes(extract.len());
-        bytes <= bytes_max
+/// Returns how many items of so many bytes each have at most `bytes_max` together: at least one, if there are
+/// any.
+fn at_once(bytes: impl Iterator<Item = usize>, bytes_max: usize) -> usize {
+    let mut bytes = bytes.peekable();
+    let first = usize::from(bytes.peek().is_some());
+    let within = bytes.scan(0_usize, |all, bytes| {
+        *all += bytes;
+        (*all <= bytes_max).then_some(())
     });
-    within.take(PLANNED_POLICIES_MAX).count().max(1).min(extracts.len())
+    within.count().max(first)
 }
 
-/// Returns a bound on the bytes of a file's plan: its records, and the rule sets of its groups. In the worst
+/// Returns a bound on the bytes of a file's plan: its records, and its groups with their rule sets. In the worst
 /// case, a group has one rule in 20 bytes, and a rule set has two lines.
 fn plan_bytes(file_bytes: usize) -> usize {
     16 * file_bytes + 256
 }
 
-/// Plans policies on all threads, and adds them in order: while some are added, the next ones are planned.
+/// Adds policies in order. Their extracts are read on all threads, as many at once as plans may have bytes.
 /// Returns the bytes of their files.
 fn add_policies(
-    (pool, known, config): (&BlobPool, &KnownRules, &CompileConfig),
-    contents: &[Content],
+    planning @ (pool, _, config): (&BlobPool, &KnownRules, &CompileConfig),
+    mut contents: &[Content],
     policies: &mut PolicySections,
+    writer: &mut impl SectionSink,
 ) -> Result<u64, CompileError> {
+    let bytes_max = PLANNED_BYTES_PER_THREAD_MAX * rayon::current_num_threads();
+    let bytes_max = bytes_max.min(config.scratch.memory() / 16);
+    let extract_bytes = |content: &Content| match *content {
+        Content::File { extract, .. } => pool.bytes_of(extract),
+        Content::Access(_) => 0,
+    };
     let extract = |content: &Content| match *content {
         Content::File { extract, .. } => pool.get(extract),
         Content::Access(_) => Ok(Cow::Borrowed(&[][..])),
     };
-    let extracts = contents.par_iter().map(extract).collect::<Result<Vec<_>, _>>()?;
+    let mut bytes = 0;
+    while !contents.is_empty() {
+        let now;
+        (now, contents) = contents.split_at(at_once(contents.iter().map(extract_bytes), bytes_max));
+        let extracts = now.par_iter().map(extract).collect::<Result<Vec<_>, _>>()?;
+        add_read(planning, (now, &extracts), bytes_max, policies, writer)?;
+        bytes += extracts.iter().map(|extract| extract.len() as u64).sum::<u64>();
+    }
+    Ok(bytes)
+}
+
+/// Plans policies on all threads, and adds them in order: while some are added, the next ones are planned, and
+/// the rule sets of those before them are written.
+fn add_read(
+    (_, known, config): (&BlobPool, &KnownRules, &CompileConfig),
+    (contents, extracts): (&[Content], &[Cow<'_, [u8]>]),
+    bytes_max: usize,
+    policies: &mut PolicySections,
+    writer: &mut impl SectionSink,
+) -> Result<(), CompileError> {
     let plan = |from: usize, to: usize| {
         let contents = contents[from..to].par_iter().zip(&extracts[from..to]);
         let plans = contents.map(|(content, extract)| match *content {
@@ -154,18 +182,31 @@ fn add_policies(
         });
         plans.collect::<Vec<PolicyPlan<'_>>>()
     };
-    let bytes_max = PLANNED_BYTES_PER_THREAD_MAX * rayon::current_num_threads();
-    let bytes_max = bytes_max.min(config.scratch.memory() / 8);
-    let mut end = planned_at_once(&extracts, bytes_max);
+    let end_of = |start: usize| {
+        let extracts = extracts[start..].iter().take(PLANNED_POLICIES_MAX);
+        start + at_once(extracts.map(|extract| plan_bytes(extract.len())), bytes_max)
+    };
+    let mut end = end_of(0);
     let mut plans = plan(0, end);
     while !plans.is_empty() {
-        let next = end + planned_at_once(&extracts[end..], bytes_max);
+        let (next, new) = (end_of(end), policies.rule_sets.take_new());
         let mut add = || plans.drain(..).try_for_each(|plan| policies.add(plan));
-        let (added, following) = rayon::join(&mut add, || plan(end, next));
+        let write = || write_rule_sets(new, writer);
+        let (added, (written, following)) =
+            rayon::join(&mut add, || rayon::join(write, || plan(end, next)));
         added?;
+        written?;
         (plans, end) = (following, next);
     }
-    Ok(extracts.iter().map(|extract| extract.len() as u64).sum())
+    Ok(())
+}
+
+/// Writes the lines of rule sets.
+fn write_rule_sets(
+    rule_sets: Vec<Arc<CompiledRules>>,
+    writer: &mut impl SectionSink,
+) -> Result<(), CompileError> {
+    rule_sets.into_iter().try_for_each(|rules| writer.write(rules.compiled.as_bytes()))
 }
 
 /// The sections of a set, which grow while hosts are read.
@@ -217,7 +258,7 @@ impl<'c> Compiled<'c> {
             compiled?;
             (last, next) = (next, following?);
         }
-        writer.write(compiled.policies.rule_sets.take_new().as_bytes())?;
+        write_rule_sets(compiled.policies.rule_sets.take_new(), writer)?;
         let hosts = &compiled.hosts;
         let responses = hosts.timelines.as_ref().map(|it| it.responses.spool());
         let captures: Vec<&Spool> =
@@ -237,34 +278,31 @@ impl<'c> Compiled<'c> {
         Ok(compiled)
     }
 
-    /// Adds policies after those before them. Meanwhile writes the rule sets that were new before, and adds
-    /// hosts, whose policies were added before, after those before them.
+    /// Adds policies after those before them. Meanwhile adds hosts, whose policies were added before, after
+    /// those before them.
     fn add(
         &mut self,
         contents: Vec<Content>,
         hosts: Option<&Piece<'_>>,
         writer: &mut impl SectionSink,
     ) -> Result<(), CompileError> {
-        let lines = self.policies.rule_sets.take_new();
         let Compiled { standings, config, distinct, known, policies, .. } = self;
         let (sections, counts) = (&mut self.hosts, &mut self.counts);
         let planning = (&standings.pool, &*known, *config);
-        let (added, written) = rayon::join(
-            || add_policies(planning, &contents, policies),
+        let (added, hosts) = rayon::join(
+            || add_policies(planning, &contents, policies, writer),
             || {
-                writer.write(lines.as_bytes())?;
                 let Some(piece) = hosts else { return Ok(()) };
                 piece.hosts.iter().for_each(|host| counts.add_host(host));
                 sections.add_all(piece, &standings.pool, distinct)
             },
         );
-        written?;
+        hosts?;
         self.text_bytes += added?;
         let of_blobs = size_of_val(&*self.distinct.of_blob);
         // The reports of inputs, and their JSON.
         let provenance = 2 * self.config.provenance.len();
-        let tables = of_blobs + self.policies.table_bytes() + self.hosts.table_bytes() + provenance;
-        Ok(self.tables.resize(tables)?)
+        Ok(self.tables.resize(of_blobs + self.hosts.table_bytes() + provenance)?)
     }
 
     /// Checks that the lines of all files are not far longer than a file of this size.

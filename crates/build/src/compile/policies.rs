@@ -3,7 +3,7 @@
 use zerocopy::little_endian::U32;
 
 use portcullis_dialect::dialect::AccessOutcome;
-use portcullis_files::scratch::{Items, Scratch};
+use portcullis_files::scratch::{Items, Scratch, Table};
 use portcullis_set::layout::record::{self, In};
 use portcullis_set::layout::{NONE, Pairs, PolicyHead, RuleSetRow, policy, robots_word};
 use portcullis_set::lists::Role;
@@ -24,6 +24,7 @@ pub struct PolicySections {
     pub orders: Orders,
     pub names: NameTable,
     pub texts: Texts,
+    tables: Table,
 }
 
 impl PolicySections {
@@ -35,6 +36,7 @@ impl PolicySections {
             orders: Orders::new(scratch),
             names: NameTable::default(),
             texts: Texts::new(scratch),
+            tables: scratch.table(),
         }
     }
 
@@ -81,6 +83,7 @@ impl PolicySections {
                 self.texts.add(In::Usage, records, kind)?
             }
         };
+        self.tables.resize(self.table_bytes())?;
         let AccessOutcome { state, verdict } = plan.access;
         let state = PolicyHead::state_of(state as u32, verdict as u32);
         Ok(self.heads.push(&[PolicyHead {
@@ -127,7 +130,7 @@ impl PolicySections {
         let mut lists = Vec::new();
         for PlannedGroup { positions, rules } in rule_groups {
             let order = self.orders.intern(&rules.order)?;
-            let rule_set = self.rule_sets.intern(&rules.compiled, rules.fingerprint)?;
+            let rule_set = self.rule_sets.intern(rules)?;
             if let ([pair], false) = (&*positions, are_wide) {
                 words.extend([rule_set | policy::IS_SINGLE, order].map(U32::new));
                 Pairs::push(*pair, are_wide, words);
@@ -149,7 +152,7 @@ impl PolicySections {
     }
 
     /// Returns the size of the tables, in bytes.
-    pub fn table_bytes(&self) -> usize {
+    fn table_bytes(&self) -> usize {
         self.rule_sets.table_bytes() + self.orders.table_bytes() + self.names.table_bytes()
     }
 }

@@ -12,7 +12,7 @@ use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
 use rayon::{Scope, Yield};
 
 use super::known::Keyed;
-use crate::limits::CAPTURES_READ_AT_ONCE;
+use crate::limits::{CAPTURES_READ_AT_ONCE, KEY_BYTES_AHEAD_MAX};
 
 /// The items that were read from a source, and the source.
 type Read<S> = (Vec<<S as Iterator>::Item>, S);
@@ -52,11 +52,15 @@ where
 {
     let (send, receive) = sync_channel(1);
     scope.spawn(move |_| {
-        let (mut items, mut captures) = (Vec::new(), 0);
+        let (mut items, mut captures, mut bytes) = (Vec::new(), 0, 0);
         while captures < CAPTURES_READ_AT_ONCE
+            && bytes < KEY_BYTES_AHEAD_MAX
             && let Some(item) = source.next()
         {
-            captures += item.as_ref().map_or(0, |(_, [http, https])| http.len() + https.len());
+            if let Ok((key, [http, https])) = &item {
+                captures += http.len() + https.len();
+                bytes += key.len();
+            }
             items.push(item);
         }
         // Nobody receives it after an error.

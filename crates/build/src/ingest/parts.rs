@@ -18,7 +18,7 @@ use rayon::prelude::*;
 use portcullis_dialect::AccessRules;
 use portcullis_files::error::WriteError;
 use portcullis_files::scratch::Table;
-use portcullis_set::file::{Damage, SetError};
+use portcullis_set::file::{Damage, Section, SetError};
 use portcullis_set::stored::PolicySet;
 
 use super::ahead::ahead;
@@ -35,7 +35,10 @@ use super::{
 };
 use crate::compile::{CompileConfig, text_bytes_max};
 use crate::hosts::Standings;
-use crate::limits::{CAPTURES_AHEAD_MAX, FILE_BYTES_AHEAD_MAX, FILES_AHEAD_MAX};
+use crate::limits::{
+    CAPTURES_AHEAD_MAX, FILE_BYTES_AHEAD_MAX, FILES_AHEAD_MAX, KEY_BYTES_AHEAD_MAX,
+    MAPPED_BYTES_PER_RELEASE,
+};
 use crate::pool::{BlobID, SharedPool};
 use crate::provenance::{InputReport, Provenance, SettleConfig};
 
@@ -168,7 +171,7 @@ impl Merger {
             logs.push(LogReader {
                 files,
                 rules,
-                rest: set.file().bytes(files.log, 0, files.log.bytes)?,
+                rest: checked_log(set, files.log)?,
                 key: Vec::new(),
                 entries: VecDeque::new(),
                 ahead: Parts::default(),
@@ -296,6 +299,15 @@ pub(crate) fn inputs(set: &PolicySet) -> Result<Vec<InputReport>, Damage> {
     })
 }
 
+/// Returns the log of a set, whose blocks were compared; the pages that this touches are released.
+fn checked_log(set: &PolicySet, log: Section) -> Result<&[u8], Damage> {
+    for start in (0..log.bytes).step_by(MAPPED_BYTES_PER_RELEASE) {
+        set.file().bytes(log, start, (log.bytes - start).min(MAPPED_BYTES_PER_RELEASE as u64))?;
+        set.file().release_pages();
+    }
+    set.file().bytes(log, 0, log.bytes)
+}
+
 /// Reads the captures of a set in the order of their keys.
 struct LogReader<'m> {
     files: Files<'m>,
@@ -362,14 +374,16 @@ impl<'m> LogReader<'m> {
 
     /// Reads the next entries, and the files of their captures on all threads.
     fn read_ahead(&mut self) {
-        let (mut parts, mut captures) = (Vec::new(), 0);
+        let (mut parts, mut captures, mut bytes) = (Vec::new(), 0, 0);
         while !self.rest.is_empty()
             && captures < CAPTURES_AHEAD_MAX
+            && bytes < KEY_BYTES_AHEAD_MAX
             && parts.len() < 2 * FILES_AHEAD_MAX
         {
             let entry = self.entry();
             // An entry that makes no sense ends the log.
             self.rest = if entry.is_ok() { self.rest } else { &[] };
+            bytes += entry.as_ref().map_or(0, |entry| entry.key.len() + entry.bytes);
             for known in entry.iter().flat_map(|entry| &entry.resources).flatten() {
                 captures += 1;
                 if let Held::File { extract, others, has_rules } = known.held {

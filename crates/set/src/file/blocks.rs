@@ -20,8 +20,8 @@ use super::error::{Damage, Fault, Place};
 use super::header::Header;
 use super::section::{BLOCK, CHECKSUM, Section};
 
-/// The blocks that are verified before the pages that were touched for them may be released: 64 MiB.
-const BLOCKS_PER_PAUSE: u64 = 16 * 1024;
+/// The blocks that are verified before the pages that were touched for them may be released: 8 MiB.
+const BLOCKS_PER_PAUSE: u64 = 2 * 1024;
 
 /// One bit for each block of a file: whether its checksum matched.
 #[derive(Debug)]
