@@ -77,7 +77,7 @@ impl TimePlan {
         let times = match (self.all, &self.each) {
             (Some(time), _) => time.to_rfc3339(),
             (None, Place::Named(names)) => format!("the field {}", names.join(",")),
-            (None, Place::Record | Place::Usual) => "the time of each record".to_owned(),
+            (None, _) => "the time of each record".to_owned(),
         };
         times + if self.and_now { ", and now" } else { "" }
     }
@@ -333,6 +333,7 @@ pub fn stream(
         times: times.map(|times| times.each.clone()).unwrap_or_default(),
         unit: times.and_then(|times| times.unit),
         agents: questions.each.as_ref().map(|each| each.place.clone()).unwrap_or_default(),
+        clients: Place::Usual,
         is_lenient: strictness == Strictness::Lenient,
     };
     let mut notes = Notes { are_hidden: summary(run)?.form.hides_notes(), kept: Vec::new() };

@@ -18,8 +18,8 @@ pub(super) struct Columns {
     pub separator: Separator,
     /// The column of the URL, counted from 0.
     pub url: usize,
-    /// The columns of the time, the agent, the host, the query and the scheme.
-    pub others: [Option<usize>; 5],
+    /// The columns of the time, the agent, the host, the query, the scheme and the client.
+    pub others: [Option<usize>; 6],
     /// The unit of times that are numbers.
     pub unit: Option<TimeUnit>,
     /// The number of fields in a row.
@@ -47,16 +47,16 @@ impl Columns {
         let checked = fields.by_ref().inspect(|field| {
             problem = problem.or(field.problem.map(|_| Problem::OpenQuote));
         });
-        let [time, agent, host, query, scheme] = self.others;
-        let (found, count) = match (query, scheme) {
-            (None, None) => {
+        let [time, agent, host, query, scheme, client] = self.others;
+        let (found, count) = match (query, scheme, client) {
+            (None, None, None) => {
                 let (found, count) = at_places(checked, [Some(self.url), time, agent, host]);
                 let [url, time, agent, host] = found;
-                ([url, time, agent, host, None, None], count)
+                ([url, time, agent, host, None, None, None], count)
             }
-            _ => at_places(checked, [Some(self.url), time, agent, host, query, scheme]),
+            _ => at_places(checked, [Some(self.url), time, agent, host, query, scheme, client]),
         };
-        let [url, time, agent, host, query, scheme] = found;
+        let [url, time, agent, host, query, scheme, client] = found;
         let (end, end_bytes) = fields.end.expect("the last field ends the row");
         let url = match (problem, url) {
             (Some(problem), _) => Err(problem),
@@ -75,11 +75,11 @@ impl Columns {
         let value = |field: Option<Field<'c>>| {
             field.filter(|_| url.is_ok()).map(|it| trim(kept(it.text(), arena), b" "))
         };
-        let [agent, host, query, scheme] = [agent, host, query, scheme].map(value);
+        let [agent, host, query, scheme, client] = [agent, host, query, scheme, client].map(value);
         Some(Row {
             whole: &rest[..end],
             end_bytes,
-            values: Values { url, time, lacks_unit, agent, host, query, scheme },
+            values: Values { url, time, lacks_unit, agent, host, query, scheme, client },
         })
     }
 

@@ -270,13 +270,17 @@ impl Look<'_> {
 
     /// Finds the format of a log. Without a host in its lines, `--host` gives it.
     fn log(&self) -> Result<Option<List>, String> {
-        let ListConfig { log_format, times, agents, .. } = self.config;
+        let ListConfig { log_format, times, agents, clients, .. } = self.config;
         if self.lines().is_none() {
             return Ok(None);
         }
         let declared = log_format.as_ref();
         let lines = || self.lines().into_iter().flatten().take(RECORDS_LOOKED_AT_MAX);
-        let reads = Reads { time: times.is_asked(), agent: agents.is_asked() };
+        let reads = Reads {
+            time: times.is_wanted(),
+            agent: agents.is_asked(),
+            client: clients.is_wanted(),
+        };
         let line = match declared {
             Some(format) => Some(LogLine::declared(lines(), format, reads)?),
             None => LogLine::find(lines(), reads),
@@ -293,6 +297,11 @@ impl Look<'_> {
         if times.is_asked() && !line.has_time() {
             return Err("the format of the log has no time that is read; name the time with ‹at›"
                 .to_owned());
+        }
+        if clients.is_asked() && !line.has_client() {
+            return Err(
+                "the format of the log has no client that is read; omit ‹client_field›".to_owned()
+            );
         }
         if line.needs_host(lines()) {
             self.check_host("an access log")?;
@@ -314,7 +323,7 @@ impl Look<'_> {
 
     fn w3c(&self) -> Result<Option<List>, String> {
         let Some(end) = self.end_of_lines(b"#") else { return Ok(None) };
-        let ListConfig { times, agents, .. } = self.config;
+        let ListConfig { times, agents, clients, .. } = self.config;
         let rest = &self.text[end..];
         let whole = if self.is_whole { rest.len() } else { LINES.last_end(rest) };
         if whole == 0 && !self.is_whole {
@@ -322,7 +331,7 @@ impl Look<'_> {
         }
         let lines = rest[..whole].split(|&byte| byte == b'\n').take(RECORDS_LOOKED_AT_MAX);
         let head = &self.text[..end];
-        let line = W3cLine::from_head(head, lines, agents.is_asked(), times.is_asked())?;
+        let line = W3cLine::from_head(head, lines, [times, agents, clients])?;
         if !line.has_host() {
             self.check_host("a W3C extended log")?;
         }

@@ -62,14 +62,14 @@ impl ObjectValues {
     pub(super) fn new(
         urls: Vec<FieldPath>,
         queries: Vec<FieldPath>,
-        places: [Place; 6],
+        places: [Place; Value::ALL.len()],
         unit: Option<TimeUnit>,
         fields: Vec<String>,
     ) -> Result<ObjectValues, String> {
-        let [_, times, agents, hosts, asked, schemes] = &places;
+        let [_, times, agents, hosts, asked, schemes, clients] = &places;
         let queries = if asked.is_asked() { asked.paths()? } else { queries };
-        let paths =
-            [urls, times.paths()?, agents.paths()?, hosts.paths()?, queries, schemes.paths()?];
+        let (times, agents, hosts) = (times.paths()?, agents.paths()?, hosts.paths()?);
+        let paths = [urls, times, agents, hosts, queries, schemes.paths()?, clients.paths()?];
         let paths = paths.into_iter().enumerate();
         let paths = paths.flat_map(|(value, paths)| paths.into_iter().map(move |it| (value, it)));
         let members = Members::new(paths.collect(), &IN_LISTS, &[])?;
@@ -100,7 +100,7 @@ impl ObjectValues {
 impl AskedValues {
     /// Returns the values at these places. `fields` are the paths of the members of the first object.
     pub(super) fn new(
-        places: [Place; 6],
+        places: [Place; Value::ALL.len()],
         unit: Option<TimeUnit>,
         fields: Vec<String>,
     ) -> AskedValues {
@@ -115,7 +115,10 @@ impl AskedValues {
         let bits = bits.load(Ordering::Relaxed);
         let (number, value) = Value::ALL.into_iter().enumerate().find(|(number, value)| {
             let counts = are_all || matches!(value, Value::Url | Value::Host);
-            counts && !places[*number].names().is_empty() && bits >> number & 1 == 0
+            counts
+                && places[*number].is_asked()
+                && !places[*number].names().is_empty()
+                && bits >> number & 1 == 0
         })?;
         let names = places[number].names().join("` or `");
         let there = match &fields[..] {
@@ -151,7 +154,7 @@ impl AskedValues {
     #[inline]
     pub(super) fn values<'c>(&self, found: FoundValues<'c>) -> Values<'c> {
         self.see(&found);
-        let [url, time, agent, host, query, scheme] = found;
+        let [url, time, agent, host, query, scheme, client] = found;
         let seconds = time.value.seconds(self.unit);
         Values {
             url: text_of(&url).and_then(|url| url.ok_or(Problem::NoField)),
@@ -161,6 +164,7 @@ impl AskedValues {
             host: part_of(&host),
             query: part_of(&query),
             scheme: part_of(&scheme),
+            client: text_of(&client).unwrap_or_default(),
         }
     }
 }

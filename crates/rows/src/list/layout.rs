@@ -14,7 +14,7 @@ use super::json::ObjectValues;
 use super::log::LogLine;
 use super::noticed::{Doubts, Tally};
 use super::place::Place;
-use super::values::{Arena, BlockBuffer, Values, agent_of};
+use super::values::{Arena, BlockBuffer, Values, Visit, agent_of};
 use super::w3c::W3cLine;
 use crate::input::{Record, Records};
 
@@ -45,26 +45,30 @@ pub(super) enum Layout {
 
 impl Layout {
     /// Fills `block` with the next of `records`: their URLs, which get a host if they are paths, and
-    /// their times and agents. Counts in `tally` what is to be noted.
+    /// their times, agents and visits. Counts in `tally` what is to be noted.
     pub(super) fn fill<'c>(
         &'c self,
         records: &mut Records<'c>,
-        (at, hosts, tally): (&Place, Option<&Hosts>, &Tally),
+        ([at, clients], hosts, tally): ([&Place; 2], Option<&Hosts>, &Tally),
         arena: &'c Arena,
         block: &mut BlockBuffer<'c>,
     ) {
-        let BlockBuffer { records: block, times, agents, doubts } = block;
+        let BlockBuffer { records: block, times, agents, visits, doubts } = block;
         times.clear();
         agents.clear();
+        visits.clear();
         doubts.clear();
         let has_time = *at == Place::Record;
         let completing = hosts.map(|hosts| (hosts, tally));
         let mut complete = |record: Record<'c>, values: Values<'c>, doubt: Doubts| {
             if at.is_asked() {
                 times.push(values.time);
-                if values.lacks_unit {
-                    tally.unitless.fetch_add(1, Ordering::Relaxed);
-                }
+            }
+            if values.lacks_unit {
+                tally.unitless.fetch_add(1, Ordering::Relaxed);
+            }
+            if clients.is_wanted() {
+                visits.push(Visit::new(values.time, values.client));
             }
             agents.push(values.agent.map(|agent| agent_of(agent, arena)).unwrap_or_default());
             let (record, own) = values.of_record(record, completing, arena);

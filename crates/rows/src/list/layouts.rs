@@ -21,6 +21,7 @@ pub(super) struct KnownLayout {
     /// Fields that records may lack, for those who ask for `record`.
     agent: Option<&'static str>,
     time: Option<(&'static str, Option<TimeUnit>)>,
+    client: Option<&'static str>,
     /// Further names that tell it from others.
     also: &'static [&'static str],
     /// A name that a table with another part of the URL has, which is not read.
@@ -37,6 +38,7 @@ const NONE: KnownLayout = KnownLayout {
     scheme: None,
     agent: None,
     time: None,
+    client: None,
     also: &[],
     without: None,
     missing_max: 0,
@@ -71,6 +73,7 @@ const KNOWN: &[KnownLayout] = &[
         scheme: Some("cs-protocol"),
         agent: Some("cs(User-Agent)"),
         time: Some(("timestamp", Some(TimeUnit::Seconds))),
+        client: Some("c-ip"),
         ..NONE
     },
     // docs.aws.amazon.com, WAF, "Log fields for protection pack (web ACL) traffic".
@@ -81,6 +84,7 @@ const KNOWN: &[KnownLayout] = &[
         query: Some("httpRequest.args"),
         scheme: Some("httpRequest.scheme"),
         time: Some(("timestamp", Some(TimeUnit::Milliseconds))),
+        client: Some("httpRequest.clientIp"),
         ..NONE
     },
     // docs.aws.amazon.com, Athena, "Query Application Load Balancer logs".
@@ -89,6 +93,7 @@ const KNOWN: &[KnownLayout] = &[
         url: "request_url",
         agent: Some("user_agent"),
         time: Some(("time", None)),
+        client: Some("client_ip"),
         also: &["elb", "request_verb", "target_status_code"],
         ..NONE
     },
@@ -98,6 +103,7 @@ const KNOWN: &[KnownLayout] = &[
         url: "url.full",
         agent: Some("user_agent.original"),
         time: Some(("@timestamp", None)),
+        client: Some("client.ip"),
         ..NONE
     },
     KnownLayout {
@@ -107,6 +113,7 @@ const KNOWN: &[KnownLayout] = &[
         scheme: Some("url.scheme"),
         agent: Some("user_agent.original"),
         time: Some(("@timestamp", None)),
+        client: Some("client.ip"),
         without: Some("url.port"),
         ..NONE
     },
@@ -116,6 +123,7 @@ const KNOWN: &[KnownLayout] = &[
         host: Some("url.domain"),
         agent: Some("user_agent.original"),
         time: Some(("@timestamp", None)),
+        client: Some("client.ip"),
         without: Some("url.port"),
         ..NONE
     },
@@ -127,6 +135,7 @@ const KNOWN: &[KnownLayout] = &[
         scheme: Some("url.scheme"),
         agent: Some("user_agent.original"),
         time: Some(("@timestamp", None)),
+        client: Some("client.ip"),
         without: Some("url.port"),
         ..NONE
     },
@@ -137,6 +146,7 @@ const KNOWN: &[KnownLayout] = &[
         host: Some("request.host"),
         agent: Some("request.headers.User-Agent"),
         time: Some(("ts", Some(TimeUnit::Seconds))),
+        client: Some("request.remote_ip"),
         also: &["request.method", "logger"],
         ..NONE
     },
@@ -148,6 +158,7 @@ const KNOWN: &[KnownLayout] = &[
         scheme: Some("RequestScheme"),
         agent: Some("request_User-Agent"),
         time: Some(("StartUTC", None)),
+        client: Some("ClientHost"),
         ..NONE
     },
     // kubernetes.github.io/ingress-nginx, "Log format", the example of a format in JSON.
@@ -158,6 +169,7 @@ const KNOWN: &[KnownLayout] = &[
         query: Some("request_query"),
         agent: Some("http_user_agent"),
         time: Some(("time", None)),
+        client: Some("remote_addr"),
         also: &["request_proto"],
         ..NONE
     },
@@ -170,6 +182,7 @@ const KNOWN: &[KnownLayout] = &[
         scheme: Some("proto"),
         agent: Some("UA"),
         time: Some(("reqTimeSec", Some(TimeUnit::Seconds))),
+        client: Some("cliIP"),
         ..NONE
     },
     // learn.microsoft.com, "Diagnostic logs for Application Gateway".
@@ -180,6 +193,7 @@ const KNOWN: &[KnownLayout] = &[
         query: Some("properties.requestQuery"),
         agent: Some("properties.userAgent"),
         time: Some(("timeStamp", None)),
+        client: Some("properties.clientIP"),
         ..NONE
     },
     // learn.microsoft.com, "Monitor Azure Front Door", access log.
@@ -188,6 +202,7 @@ const KNOWN: &[KnownLayout] = &[
         url: "properties.requestUri",
         agent: Some("properties.userAgent"),
         time: Some(("time", None)),
+        client: Some("properties.clientIp"),
         also: &["properties.trackingReference"],
         ..NONE
     },
@@ -197,6 +212,7 @@ const KNOWN: &[KnownLayout] = &[
         url: "httpRequest.requestUrl",
         agent: Some("httpRequest.userAgent"),
         time: Some(("timestamp", None)),
+        client: Some("httpRequest.remoteIp"),
         ..NONE
     },
     // developers.cloudflare.com, Logpush, "HTTP requests". ClientRequestURI has the query.
@@ -207,6 +223,7 @@ const KNOWN: &[KnownLayout] = &[
         scheme: Some("ClientRequestScheme"),
         agent: Some("ClientRequestUserAgent"),
         time: Some(("EdgeStartTimestamp", None)),
+        client: Some("ClientIP"),
         ..NONE
     },
     // docs.fastly.com, "Useful log formats", the format in JSON. `url` is req.url, with the query.
@@ -216,6 +233,7 @@ const KNOWN: &[KnownLayout] = &[
         host: Some("host"),
         agent: Some("request_user_agent"),
         time: Some(("timestamp", None)),
+        client: Some("client_ip"),
         also: &["fastly_server", "request_method"],
         ..NONE
     },
@@ -226,6 +244,7 @@ const KNOWN: &[KnownLayout] = &[
         host: Some("cs-host"),
         query: Some("cs-uri-query"),
         agent: Some("cs(User-Agent)"),
+        client: Some("c-ip"),
         also: &["cs-vid"],
         ..NONE
     },
@@ -252,9 +271,9 @@ const KNOWN: &[KnownLayout] = &[
 
 impl KnownLayout {
     /// Returns the names of the parts in the order of [`Value::ALL`].
-    fn parts(&self) -> [Option<&'static str>; 6] {
-        let KnownLayout { url, host, query, scheme, agent, .. } = *self;
-        [Some(url), self.time.map(|(name, _)| name), agent, host, query, scheme]
+    fn parts(&self) -> [Option<&'static str>; Value::ALL.len()] {
+        let KnownLayout { url, host, query, scheme, agent, client, .. } = *self;
+        [Some(url), self.time.map(|(name, _)| name), agent, host, query, scheme, client]
     }
 
     /// Whether a table with these names, without backslashes, has all names of the layout, and `config` names
@@ -263,7 +282,7 @@ impl KnownLayout {
         let has = |name: &str| names.iter().any(|it| it == name);
         let mut parts = Value::ALL.into_iter().zip(self.parts()).zip(config.places());
         parts.all(|((value, part), place)| {
-            let is_required = !matches!(value, Value::Agent | Value::Time);
+            let is_required = !matches!(value, Value::Agent | Value::Time | Value::Client);
             match (part, place) {
                 (Some(part), Place::Named(given)) if is_required => *given == [part],
                 (None, Place::Named(_)) if is_required => false,
@@ -286,11 +305,13 @@ pub(super) fn known(
     let texts: Vec<String> = names.iter().map(|name| text_of(name.as_ref())).collect();
     let plain: Vec<String> = texts.iter().map(|name| name.replace('\\', "")).collect();
     let layout = KNOWN.iter().find(|layout| layout.fits(&plain, config))?;
-    let unit = layout.time.and_then(|(_, unit)| unit).filter(|_| config.times == Place::Record);
+    let is_own = |place: &Place| matches!(place, Place::Record | Place::Offered(_));
+    let unit = layout.time.and_then(|(_, unit)| unit).filter(|_| is_own(&config.times));
     let part = |(value, part): (Value, Option<&str>)| {
         let is_asked = match value {
-            Value::Time => config.times == Place::Record,
-            Value::Agent => config.agents == Place::Record,
+            Value::Time => is_own(&config.times),
+            Value::Agent => is_own(&config.agents),
+            Value::Client => is_own(&config.clients),
             _ => true,
         };
         let place = plain.iter().position(|name| part.is_some_and(|part| name == part))?;

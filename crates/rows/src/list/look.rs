@@ -24,8 +24,9 @@ impl Look<'_> {
     /// Returns a list of lines with this layout, whose records begin with the text.
     pub(super) fn with(&self, layout: Layout) -> List {
         let plain = List::plain(self.name, Terminator::LineFeed);
-        let (times, hosts) = (self.config.times.clone(), self.config.hosts_in(self.format));
-        List { format: self.format, layout, times, hosts, head: self.head(0), ..plain }
+        let ListConfig { times, clients, .. } = self.config.clone();
+        let hosts = self.config.hosts_in(self.format);
+        List { format: self.format, layout, times, clients, hosts, head: self.head(0), ..plain }
     }
 
     /// Returns what is before the text, and its first bytes.

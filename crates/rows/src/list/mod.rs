@@ -23,7 +23,8 @@
 //! | `warc` | a capture in WARC, WAT or WET | its target URI, as a line | |
 //!
 //! A [`Place`] says where a value is, for every format alike. The time is read if
-//! [`ListConfig::times`] asks for it, in the same pass, and the agent if [`ListConfig::agents`] does. A
+//! [`ListConfig::times`] asks for it, in the same pass, and the agent if [`ListConfig::agents`] does; both
+//! the time and the client of a request make its [`Visit`], if [`ListConfig::clients`] does. A
 //! path has the host at [`ListConfig::hosts`], or else that of [`ListConfig::host`], and the query and the
 //! scheme at their places. The tables of known programs need no places.
 //!
@@ -80,6 +81,7 @@ mod tests;
 mod values;
 mod w3c;
 
+use std::array::from_fn;
 use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
@@ -107,7 +109,7 @@ use portcullis_text::figures::counted;
 pub use rows::Rows;
 use stage::{Damages, ItemLines};
 pub(crate) use values::BlockBuffer;
-pub use values::{Arena, Block};
+pub use values::{Arena, Block, Visit};
 
 words! {
     /// A format of lists, with its name for command lines and for people.
@@ -199,6 +201,8 @@ pub struct ListConfig {
     pub queries: Place,
     /// Where the scheme of each record with a path alone is.
     pub schemes: Place,
+    /// Where the client of each request is. If it is not usual, visits are read.
+    pub clients: Place,
     /// Whether the first row of a table is a record.
     pub is_headless: bool,
     /// The terminator of plain lines. With NUL, no format is detected.
@@ -214,8 +218,9 @@ impl ListConfig {
     }
 
     /// Returns the places, in the order of [`Value::ALL`].
-    fn places(&self) -> [&Place; 6] {
-        [&self.urls, &self.times, &self.agents, &self.hosts, &self.queries, &self.schemes]
+    fn places(&self) -> [&Place; Value::ALL.len()] {
+        let ListConfig { urls, times, agents, hosts, queries, schemes, clients, .. } = self;
+        [urls, times, agents, hosts, queries, schemes, clients]
     }
 
     /// Checks that records of a format can have all places. The error says what to do. Before its names are
@@ -256,19 +261,23 @@ impl ListConfig {
     }
 
     /// Returns the same settings with the values at the places of a layout.
-    fn with_parts(&self, parts: [Option<String>; 6], unit: Option<TimeUnit>) -> ListConfig {
+    fn with_parts(
+        &self,
+        parts: [Option<String>; Value::ALL.len()],
+        unit: Option<TimeUnit>,
+    ) -> ListConfig {
         let places = self.places().map(Clone::clone);
         let place = |(place, part): (Place, Option<String>)| match (place, part) {
             (Place::Named(names), _) => Place::Named(names),
+            (Place::Offered(_), Some(name)) => Place::Offered(vec![name]),
             (_, Some(name)) => Place::Named(vec![name]),
             (place, None) => place,
         };
         let mut places = places.into_iter().zip(parts).map(place);
         let mut next = || places.next().expect("one for each value");
-        let (urls, times, agents) = (next(), next(), next());
-        let (hosts, queries, schemes) = (next(), next(), next());
+        let [urls, times, agents, hosts, queries, schemes, clients] = from_fn(|_| next());
         let unit = self.unit.or(unit);
-        ListConfig { urls, times, agents, hosts, queries, schemes, unit, ..self.clone() }
+        ListConfig { urls, times, agents, hosts, queries, schemes, clients, unit, ..self.clone() }
     }
 
     /// Returns the hosts of paths, or `None` if a path is not a URL.
@@ -334,6 +343,7 @@ pub struct List {
     pub(crate) framing: Framing,
     layout: Layout,
     times: Place,
+    clients: Place,
     /// How many records have each kind of doubt.
     doubtful: Arc<[AtomicU64; Doubts::ALL.len()]>,
     tally: Arc<Tally>,
@@ -365,6 +375,7 @@ impl List {
             framing: Framing::Byte(terminator),
             layout: Layout::Text,
             times: Place::Usual,
+            clients: Place::Usual,
             doubtful: Arc::default(),
             tally: Arc::default(),
             left_query: None,
@@ -522,6 +533,33 @@ impl List {
         )
     }
 
+    /// Whether requests have a time and a client, as far as visits are read.
+    pub fn visit_parts(&self) -> [bool; 2] {
+        let is_read = |place: &Place| place.is_read();
+        match (&self.layout, &self.file) {
+            (_, Some(rows)) => rows.visit_parts(),
+            (Layout::Log(line), _) => [line.has_time(), line.has_client()],
+            (Layout::W3cLine(line), _) => line.visit_parts(),
+            _ => [&self.times, &self.clients].map(is_read),
+        }
+    }
+
+    /// Returns a note on what requests lack to be compared with each other. `None` if they lack nothing, or
+    /// visits are not read.
+    pub fn note_on_visits(&self) -> Option<&'static str> {
+        match self.visit_parts() {
+            _ if !self.clients.is_wanted() => None,
+            [true, true] => None,
+            [false, _] => Some(
+                "its requests have no time that is read, so they are not compared with a Crawl-delay",
+            ),
+            [true, false] => Some(
+                "its requests have no client that is read, so those of a crawler on a host are compared \
+                 with a Crawl-delay as those of one client",
+            ),
+        }
+    }
+
     /// Counts what is in doubt in records that were read.
     pub(crate) fn count_doubts(&self, doubts: &[Doubts]) {
         for (count, doubt) in self.doubtful.iter().zip(Doubts::ALL) {
@@ -560,7 +598,7 @@ impl List {
     fn check_units(&self, first: &[u8], is_whole: bool) -> Result<(), String> {
         let is_text =
             matches!(self.layout, Layout::Columns(_) | Layout::Fields(_) | Layout::Cdxj(_));
-        if !is_text || self.times.names().is_empty() {
+        if !is_text || !self.times.is_asked() || self.times.names().is_empty() {
             return Ok(());
         }
         let text = &first[self.head.len()..];
@@ -589,8 +627,8 @@ impl List {
         arena: &'c Arena,
         block: &mut BlockBuffer<'c>,
     ) {
-        let List { times, hosts, tally, .. } = self;
-        self.layout.fill(records, (times, hosts.as_ref(), tally), arena, block);
+        let List { times, clients, hosts, tally, .. } = self;
+        self.layout.fill(records, ([times, clients], hosts.as_ref(), tally), arena, block);
     }
 
     /// Returns the damage that was tolerated, once its last chunk was read. What follows it in a

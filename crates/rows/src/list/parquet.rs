@@ -38,7 +38,7 @@ use super::layouts;
 use super::noticed::{Doubts, Tally};
 use super::place::{TableColumn, Value, could_be_query};
 use super::short::are_above;
-use super::values::{Values, agent_of, lacks_unit};
+use super::values::{Values, Visit, agent_of, lacks_unit};
 use super::{Arena, BlockBuffer, ListConfig, ListFormat, Place, Problem, advice};
 use portcullis_captures::json_path::FieldValue;
 use portcullis_captures::parquet::columns::{
@@ -65,6 +65,9 @@ pub struct ParquetList {
     objects: Vec<Objects>,
     /// The values of rows with objects.
     asked: AskedValues,
+    /// Whether records are decided as of their times, and whether visits are read.
+    decides_by_time: bool,
+    has_visits: bool,
     /// Whether the column with the URLs was found by a usual name because no name was given.
     pub is_found: bool,
     /// The hosts of URLs that are paths; `None` if a path is not a URL.
@@ -199,10 +202,16 @@ impl ParquetList {
             let places = config.places();
             let mut leaves: Vec<(Value, Leaf)> = Vec::new();
             for (value, at) in Value::ALL.into_iter().zip(places) {
-                if value == Value::Url || at.is_asked() {
-                    let found: Result<Vec<Leaf>, String> = read(at, value);
-                    leaves.extend(found?.into_iter().map(|leaf| (value, leaf)));
-                }
+                let found: Result<Vec<Leaf>, String> = match value == Value::Url || at.is_read() {
+                    true => read(at, value),
+                    false => continue,
+                };
+                let found = match found {
+                    // Nobody asked for it, so it is missing if its column cannot hold it.
+                    Err(_) if value != Value::Url && !at.is_asked() => continue,
+                    found => found?,
+                };
+                leaves.extend(found.into_iter().map(|leaf| (value, leaf)));
             }
             let hosts = config.hosts_in(ListFormat::Parquet);
             let needs_query = hosts.is_some() && !config.queries.is_asked();
@@ -219,11 +228,14 @@ impl ParquetList {
         let (leaves, objects, asked, projection, layout, hosts, left_query) =
             found.map_err(|problem| InputError::list(name, problem))?;
         let (is_found, tally) = (!config.urls.is_asked() || layout.is_some(), Arc::default());
+        let (decides_by_time, has_visits) = (config.times.is_asked(), config.clients.is_wanted());
         Ok(ParquetList {
             source,
             leaves,
             objects,
             asked,
+            decides_by_time,
+            has_visits,
             is_found,
             hosts,
             projection,
@@ -257,6 +269,16 @@ impl ParquetList {
             seconds.and_then(in_range)
         };
         Some((0..batch.num_rows()).map(time).collect())
+    }
+
+    /// Whether a column, or a member of the objects in one, has a value.
+    fn has(&self, value: Value) -> bool {
+        self.leaves.iter().any(|leaf| leaf.0 == value)
+    }
+
+    /// Whether the time and the client of a request are read.
+    pub(super) fn visit_parts(&self) -> [bool; 2] {
+        [Value::Time, Value::Client].map(|value| self.has(value))
     }
 
     /// Returns the names of all columns.
@@ -495,20 +517,24 @@ impl Urls {
         arena: &'u Arena,
         block: &mut BlockBuffer<'u>,
     ) -> usize {
-        let BlockBuffer { records, times, agents, doubts } = block;
-        let has = |value| self.list.leaves.iter().any(|leaf| leaf.0 == value);
-        let (has_times, has_agents) = (has(Value::Time), has(Value::Agent));
+        let BlockBuffer { records, times, agents, visits, doubts } = block;
+        let ParquetList { decides_by_time, has_visits, .. } = *self.list;
+        let has_agents = self.list.has(Value::Agent);
         records.clear();
         doubts.clear();
         times.clear();
         agents.clear();
+        visits.clear();
         for row in first..self.rows.min(first + RECORDS_AT_ONCE) {
             let values = self.values(row, arena);
-            if has_times {
-                if values.lacks_unit {
-                    self.list.tally.unitless.fetch_add(1, Ordering::Relaxed);
-                }
+            if values.lacks_unit {
+                self.list.tally.unitless.fetch_add(1, Ordering::Relaxed);
+            }
+            if decides_by_time {
                 times.push(values.time);
+            }
+            if has_visits {
+                visits.push(Visit::new(values.time, values.client));
             }
             if has_agents {
                 agents.push(values.agent.map(|agent| agent_of(agent, arena)).unwrap_or_default());
@@ -540,6 +566,7 @@ impl Urls {
             host: text(Value::Host),
             query: text(Value::Query),
             scheme: text(Value::Scheme),
+            client: text(Value::Client),
         }
     }
 

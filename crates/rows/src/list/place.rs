@@ -31,8 +31,10 @@ pub enum Place {
     Usual,
     /// Where the format has it: the time in the second word of CDXJ and CDX, in the first one of a
     /// crawl.log, in the brackets of an access log, and as the date and time of a W3C extended log.
-    /// The two logs of servers have the agent too.
+    /// The two logs of servers have the agent and the client too.
     Record,
+    /// Likewise, but nowhere where the format has none. The names are those of a known layout.
+    Offered(Vec<String>),
     /// In a column of a table, by its name or its number, counted from 1, or in a member of an object
     /// or a column within structures, by its path with dots. The first name that a list has counts, in
     /// objects the first that the object has.
@@ -48,6 +50,7 @@ pub(crate) enum Value {
     Host,
     Query,
     Scheme,
+    Client,
 }
 
 /// Returns what the names in records of a format are of; `None` if it has none.
@@ -60,8 +63,15 @@ pub(super) fn names_of(format: ListFormat) -> Option<&'static str> {
 }
 
 impl Value {
-    pub const ALL: [Value; 6] =
-        [Value::Url, Value::Time, Value::Agent, Value::Host, Value::Query, Value::Scheme];
+    pub const ALL: [Value; 7] = [
+        Value::Url,
+        Value::Time,
+        Value::Agent,
+        Value::Host,
+        Value::Query,
+        Value::Scheme,
+        Value::Client,
+    ];
 
     pub fn noun(self) -> &'static str {
         match self {
@@ -71,6 +81,7 @@ impl Value {
             Value::Host => "host",
             Value::Query => "query",
             Value::Scheme => "scheme",
+            Value::Client => "client",
         }
     }
 
@@ -83,6 +94,7 @@ impl Value {
             Value::Host => "‹host_field›",
             Value::Query => "‹query_field›",
             Value::Scheme => "‹scheme_field›",
+            Value::Client => "‹client_field›",
         }
     }
 
@@ -91,7 +103,7 @@ impl Value {
         use ListFormat::{AccessLog, Cdx, Cdxj, CrawlLog, W3cLog};
         match self {
             Value::Time => matches!(format, AccessLog | Cdx | Cdxj | CrawlLog | W3cLog),
-            Value::Agent => matches!(format, AccessLog | W3cLog),
+            Value::Agent | Value::Client => matches!(format, AccessLog | W3cLog),
             Value::Url | Value::Host | Value::Query | Value::Scheme => false,
         }
     }
@@ -109,15 +121,36 @@ impl Place {
         }
     }
 
-    /// Whether the value is to be read where it is not usual.
+    /// Returns the place that the format has, if it has one.
+    pub fn offered() -> Place {
+        Place::Offered(Vec::new())
+    }
+
+    /// Returns this place, or `other` if it is usual.
+    #[must_use]
+    pub fn or(&self, other: Place) -> Place {
+        if *self == Place::Usual { other } else { self.clone() }
+    }
+
+    /// Whether the value is to be read where it is not usual, and its lack is an error.
     pub(crate) fn is_asked(&self) -> bool {
+        matches!(self, Place::Record | Place::Named(_))
+    }
+
+    /// Whether the value is to be read if the format has it.
+    pub(crate) fn is_wanted(&self) -> bool {
         *self != Place::Usual
+    }
+
+    /// Whether the value is to be read from a table: it is asked for, or a known layout has it.
+    pub(crate) fn is_read(&self) -> bool {
+        self.is_asked() || !self.names().is_empty()
     }
 
     /// Returns the names.
     pub(crate) fn names(&self) -> &[String] {
         match self {
-            Place::Named(names) => names,
+            Place::Named(names) | Place::Offered(names) => names,
             Place::Usual | Place::Record => &[],
         }
     }
@@ -143,7 +176,7 @@ impl Place {
         let (names, is_own) = (names_of(format), value.is_of(format));
         let (noun, flag) = (value.noun(), value.flag());
         let problem = match self {
-            Place::Usual => return Ok(()),
+            Place::Usual | Place::Offered(_) => return Ok(()),
             Place::Named(names) if names.iter().any(String::is_empty) => {
                 return Err(format!("{flag}: a name is empty; name the {noun}, or omit {flag}"));
             }
@@ -165,8 +198,8 @@ impl Place {
             (None, Value::Url | Value::Host | Value::Query | Value::Scheme) => {
                 format!("omit {flag}")
             }
-            (None, Value::Agent) => {
-                format!("use a format with agents, such as CSV with {flag} NAME")
+            (None, Value::Agent | Value::Client) => {
+                format!("use a format with {noun}s, such as CSV with {flag} NAME")
             }
             (None, Value::Time) => format!(
                 "give one time for all with ‹at› TIME, or use a format with times, such as CSV with \
@@ -199,7 +232,7 @@ impl TableColumn {
                 };
                 URL_NAMES.iter().find_map(usual)
             }
-            Place::Named(given) => {
+            Place::Named(given) | Place::Offered(given) => {
                 given.iter().find_map(|name| TableColumn::from_name(names, name))
             }
         }

@@ -45,7 +45,7 @@ impl Look<'_> {
             let columns = Columns {
                 separator: separators[0],
                 url: 0,
-                others: [None; 5],
+                others: [None; 6],
                 unit: self.config.unit,
                 count: 1,
                 missing_max: 0,
@@ -138,10 +138,10 @@ impl Look<'_> {
         };
         config.check(self.format, true)?;
         let look = Look { config: &config, ..*self };
-        let ListConfig { times, agents, hosts, queries, schemes, unit, .. } = &config;
+        let ListConfig { times, agents, hosts, queries, schemes, clients, unit, .. } = &config;
         let url = column.only(&row, Value::Url)?;
         let place = |at: &Place, value| {
-            let found = at.is_asked().then(|| value_column(&row, is_header, at, value));
+            let found = at.is_read().then(|| value_column(&row, is_header, at, value));
             let of_folder = |problem| advice::of_folder(self.name, at, value).unwrap_or(problem);
             found.transpose().map_err(of_folder)
         };
@@ -157,6 +157,7 @@ impl Look<'_> {
             place(hosts, Value::Host)?,
             query.or(near),
             place(schemes, Value::Scheme)?,
+            place(clients, Value::Client)?,
         ];
         if row.len() == 1 {
             // A table with another delimiter is lines with more than a URL.

@@ -20,6 +20,10 @@ struct Read {
     records: Vec<(Vec<u8>, Result<String, Problem>)>,
     /// Empty if times are not read.
     times: Vec<Option<UnixSeconds>>,
+    /// The time and the client of each request, if visits are read.
+    visits: Vec<(Option<u64>, Option<String>)>,
+    /// Why they are not whole.
+    note_on_visits: &'static str,
     format: Option<ListFormat>,
     note: String,
     error: String,
@@ -41,6 +45,7 @@ fn read(source: Source, chunk_bytes: usize, config: &ListConfig) -> Read {
             read.head = chunk.list.head().to_vec();
             read.note = chunk.list.note().unwrap_or_default().to_owned();
             read.format = Some(chunk.list.format());
+            read.note_on_visits = chunk.list.note_on_visits().unwrap_or_default();
         }
         let read_all = Rows::new(&chunk, &arena, 0).read(1, |records| {
             for record in records.iter() {
@@ -50,6 +55,12 @@ fn read(source: Source, chunk_bytes: usize, config: &ListConfig) -> Read {
                 read.records.push((record.text().to_vec(), url));
             }
             read.times.extend(records.times().into_iter().flatten());
+            let visits = (0..records.len()).filter(|_| config.clients.is_wanted());
+            read.visits.extend(visits.map(|record| {
+                let Visit { time, client } = records.visit(record);
+                let text = |client: &[u8]| String::from_utf8_lossy(client).into_owned();
+                (time.map(|time| time.0), client.map(text))
+            }));
             Ok::<bool, InputError>(true)
         });
         read_all.unwrap();
@@ -937,4 +948,80 @@ fn changed_bytes_are_read_or_refused() {
             }
         }
     }
+}
+
+/// Visits are what a format declares: the time and the client are missing where it has none, and no list is
+/// decided as of times for them.
+#[test]
+fn visits_are_read_where_a_format_has_them() {
+    const SECONDS: Option<u64> = Some(1_760_129_736);
+    let offered = ListConfig {
+        host: Some("a.example".to_owned()),
+        times: Place::Offered(Vec::new()),
+        clients: Place::Offered(Vec::new()),
+        ..ListConfig::default()
+    };
+    let declared = |format: &str| {
+        let log_format = Some(format.parse().unwrap());
+        ListConfig { format: Some(ListFormat::AccessLog), log_format, ..offered.clone() }
+    };
+    let named = ListConfig { clients: Place::named(["ip"]), ..offered.clone() };
+    let (time, no_time, no_client) = ("[10/Oct/2025:13:55:36 -0700]", "no time", "no client");
+    let line = |text: &str| format!("{}\n", text.replace('T', time));
+    let rows = [
+        (offered.clone(), line(r#"192.0.2.7 - - T "GET / HTTP/1.1" 200 2 "-" "A/1""#), SECONDS, Some("192.0.2.7"), ""),
+        (offered.clone(), line(r#"2001:db8::7 - - T "GET / HTTP/1.1" 200 2"#), SECONDS, Some("2001:db8::7"), ""),
+        (offered.clone(), line(r#"- - - T "GET / HTTP/1.1" 200 2"#), SECONDS, None, ""),
+        // HAProxy and the load balancers of AWS write the port too.
+        (
+            offered.clone(),
+            line(r#"192.0.2.7:5000 [10/Oct/2025:20:55:36.123] in~ w/w1 0/0/0/1/1 200 23 - - ---- 1/1/0/0/0 0/0 "GET /a HTTP/1.1""#),
+            SECONDS,
+            Some("192.0.2.7"),
+            "",
+        ),
+        (declared(r#"[$time_iso8601] $remote_addr "$request""#), "[2025-10-10T20:55:36Z] [2001:db8::7]:443 \"GET / HTTP/1.1\"\n".into(), SECONDS, Some("[2001:db8::7]"), ""),
+        (declared(r#"%{c}a %a %t "%r""#), line(r#"10.0.0.1 192.0.2.7 T "GET / HTTP/1.1""#), SECONDS, Some("192.0.2.7"), ""),
+        (declared(r#"$remote_addr $proxy_protocol_addr [$time_local] "$request""#), line(r#"10.0.0.1 192.0.2.7 T "GET / HTTP/1.1""#), SECONDS, Some("192.0.2.7"), ""),
+        // What a client sends is no client.
+        (declared(r#"[$time_local] "$request" "$http_x_forwarded_for""#), line(r#"T "GET / HTTP/1.1" "192.0.2.7""#), SECONDS, None, no_client),
+        (declared(r#"$remote_addr "$request""#), "192.0.2.7 \"GET / HTTP/1.1\"\n".into(), None, Some("192.0.2.7"), no_time),
+        (offered.clone(), "#Fields: date time c-ip cs-uri-stem\n2025-10-10 20:55:36 192.0.2.7 /a\n".into(), SECONDS, Some("192.0.2.7"), ""),
+        (offered.clone(), "#Fields: c-ip cs-uri-stem\n192.0.2.7 /a\n".into(), None, Some("192.0.2.7"), no_time),
+        // Caddy.
+        (
+            offered.clone(),
+            r#"{"ts":1760129736.5,"logger":"http","request":{"method":"GET","uri":"/","host":"a.example","remote_ip":"192.0.2.7"}}"#.to_owned() + "\n",
+            SECONDS,
+            Some("192.0.2.7"),
+            "",
+        ),
+        (offered.clone(), "url,ip\nhttps://a.example/,192.0.2.7\n".into(), None, None, no_time),
+        (named.clone(), "url,ip\nhttps://a.example/,192.0.2.7\n".into(), None, Some("192.0.2.7"), no_time),
+        (named.clone(), "{\"url\":\"https://a.example/\",\"ip\":\"192.0.2.7\"}\n".into(), None, Some("192.0.2.7"), no_time),
+        (
+            ListConfig { times: Place::named(["at"]), ..named.clone() },
+            "url,ip,at\nhttps://a.example/,192.0.2.7,2025-10-10T20:55:36Z\n".into(),
+            SECONDS,
+            Some("192.0.2.7"),
+            "",
+        ),
+    ];
+    for (config, text, time, client, lack) in rows {
+        let read = chunks("-", text.as_bytes(), 1 << 20, &config);
+        let visits: Vec<_> = read.visits.iter().filter(|it| **it != (None, None)).collect();
+        let expected = (time, client.map(str::to_owned));
+        let expected = if expected == (None, None) { vec![] } else { vec![&expected] };
+        assert_eq!((visits, &*read.error), (expected, ""), "{text}");
+        let is_asked = matches!(config.times, Place::Named(_));
+        assert_eq!(read.times.len(), usize::from(is_asked), "{text}");
+        assert!(read.note_on_visits.contains(lack), "{text}: {}", read.note_on_visits);
+        assert_eq!(read.note_on_visits.is_empty(), lack.is_empty(), "{text}");
+    }
+    let asked = ListConfig { clients: Place::Record, ..declared(r#"%t "%r""#) };
+    let error = chunks("-", line("T \"GET / HTTP/1.1\"").as_bytes(), 1 << 20, &asked).error;
+    assert!(error.contains("no client that is read"), "{error}");
+    let asked = ListConfig { clients: Place::Record, ..offered };
+    let error = chunks("-", b"url\nhttps://a.example/\n", 1 << 20, &asked).error;
+    assert!(error.contains("no client of their own"), "{error}");
 }

@@ -1,5 +1,5 @@
-//! The values that are read from a record: the URL, and its host, the time and the agent if they are
-//! asked for.
+//! The values that are read from a record: the URL, and its host, the time, the agent and the client if
+//! they are asked for.
 //!
 //! Each format finds all values in one pass. [`Values`] is what it found, and a [`Block`] the
 //! records with them.
@@ -33,12 +33,40 @@ pub(super) struct Values<'c> {
     /// The query of a URL without one, and the scheme of a path. `None` as for the host.
     pub query: Option<&'c [u8]>,
     pub scheme: Option<&'c [u8]>,
+    /// The client that sent a request. `None` as for the agent.
+    pub client: Option<&'c [u8]>,
+}
+
+/// When a request came, and from which client.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Visit<'c> {
+    /// `None` if the record has none.
+    pub time: Option<UnixSeconds>,
+    /// The address or the name, without a port. `None` if the record has none.
+    pub client: Option<&'c [u8]>,
+}
+
+impl<'c> Visit<'c> {
+    /// Returns the visit of a request with a time and a client as it is written.
+    pub(super) fn new(time: Option<UnixSeconds>, client: Option<&'c [u8]>) -> Visit<'c> {
+        let client = client.map(|text| without_port(text.trim_ascii()));
+        Visit { time, client: client.filter(|text| !matches!(*text, b"" | b"-")) }
+    }
+}
+
+/// Returns a client without the port that some servers write after it.
+fn without_port(client: &[u8]) -> &[u8] {
+    let Some(colon) = memchr::memrchr(b':', client) else { return client };
+    let (host, port) = (&client[..colon], &client[colon + 1..]);
+    // The colons of an IPv6 address without brackets are its own.
+    let ends = host.ends_with(b"]") || memchr::memchr(b':', host).is_none();
+    if ends && port.iter().all(u8::is_ascii_digit) { host } else { client }
 }
 
 impl<'c> Values<'c> {
     pub(super) fn from_url(url: Result<&'c [u8], Problem>) -> Values<'c> {
-        let [agent, host, query, scheme] = [None; 4];
-        Values { url, time: None, lacks_unit: false, agent, host, query, scheme }
+        let [agent, host, query, scheme, client] = [None; 5];
+        Values { url, time: None, lacks_unit: false, agent, host, query, scheme, client }
     }
 
     /// Returns `record` with the URL that its text means, and what is in doubt. `hosts` completes paths.
@@ -128,12 +156,13 @@ pub(super) fn at_places<F: Copy, const PLACES: usize>(
     (found, count)
 }
 
-/// A block of records, and the times and agents that were read with them.
+/// A block of records, and the times, agents and visits that were read with them.
 #[derive(Clone, Copy, Debug)]
 pub struct Block<'b> {
     records: &'b [Record<'b>],
     times: Option<&'b [Option<UnixSeconds>]>,
     agents: Option<&'b [&'b [u8]]>,
+    visits: Option<&'b [Visit<'b>]>,
 }
 
 impl<'b> Block<'b> {
@@ -150,6 +179,15 @@ impl<'b> Block<'b> {
     pub fn agent(&self, record: usize) -> &'b [u8] {
         self.agents.map_or(b"", |agents| agents[record])
     }
+
+    /// Returns when a request came and from which client; neither if visits are not read.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such record.
+    pub fn visit(&self, record: usize) -> Visit<'b> {
+        self.visits.map_or_else(Visit::default, |visits| visits[record])
+    }
 }
 
 impl<'b> Deref for Block<'b> {
@@ -160,12 +198,13 @@ impl<'b> Deref for Block<'b> {
     }
 }
 
-/// The memory of a block. Times and agents are empty if they are not read.
+/// The memory of a block. Times, agents and visits are empty if they are not read.
 #[derive(Debug)]
 pub(crate) struct BlockBuffer<'c> {
     pub(crate) records: Vec<Record<'c>>,
     pub(crate) times: Vec<Option<UnixSeconds>>,
     pub(crate) agents: Vec<&'c [u8]>,
+    pub(crate) visits: Vec<Visit<'c>>,
     /// The doubts about each record. Empty for lists of URLs alone.
     pub(crate) doubts: Vec<Doubts>,
 }
@@ -174,13 +213,15 @@ impl<'c> BlockBuffer<'c> {
     /// Returns a buffer with records to write over.
     pub(crate) fn new() -> BlockBuffer<'c> {
         let records = vec![Record::default(); RECORDS_AT_ONCE];
-        BlockBuffer { records, times: Vec::new(), agents: Vec::new(), doubts: Vec::new() }
+        let (times, agents, visits, doubts) = Default::default();
+        BlockBuffer { records, times, agents, visits, doubts }
     }
 
     #[inline]
     pub(super) fn block(&self, records: Range<usize>) -> Block<'_> {
         let (times, agents) = (self.times.get(records.clone()), self.agents.get(records.clone()));
-        Block { records: &self.records[records], times, agents }
+        let visits = self.visits.get(records.clone());
+        Block { records: &self.records[records], times, agents, visits }
     }
 }
 

@@ -22,7 +22,7 @@ use super::host::{Given, joined};
 use super::noticed::Doubts;
 use super::request::{Named, asked, is_target};
 use super::values::{Values, at_places, without_percent};
-use super::{Arena, Problem};
+use super::{Arena, Place, Problem};
 use portcullis_captures::names::listed;
 use portcullis_robots::access::UnixSeconds;
 use portcullis_robots::syntax::BYTE_ORDER_MARK;
@@ -36,8 +36,8 @@ pub(super) struct W3cLine {
     names: Vec<u8>,
     count: usize,
     /// The path or the whole URL, the query, the host, the scheme of the request, the port, the agent,
-    /// the date and the time. `None` if there is none, or it is not read.
-    places: [Option<usize>; 8],
+    /// the date, the time and the client. `None` if there is none, or it is not read.
+    places: [Option<usize>; 9],
     /// Whether the path begins with the host.
     is_host_in_path: bool,
     /// Whether fields stand between TABs alone.
@@ -51,13 +51,12 @@ pub(super) fn is_w3c(text: &[u8]) -> bool {
 }
 
 impl W3cLine {
-    /// Returns the positions that the directives in `head` give, of the agent and of the time if they
-    /// are read. `lines` are those after it. The error says what is missing.
+    /// Returns the positions that the directives in `head` give, of the values at `wanted` places. `lines`
+    /// are those after it. The error says what is missing.
     pub(super) fn from_head<'l>(
         head: &[u8],
         lines: impl Iterator<Item = &'l [u8]>,
-        has_agent: bool,
-        has_time: bool,
+        [times, agents, clients]: [&Place; 3],
     ) -> Result<W3cLine, String> {
         let names = head.split(|&byte| byte == b'\n').rev().find_map(names_in);
         let names = names.ok_or("a W3C extended log without a line `#Fields:`; write one first")?;
@@ -72,24 +71,26 @@ impl W3cLine {
         let stem = find(&["cs-uri-stem", "cs-uri"])
             .ok_or_else(|| missing("the field `cs-uri-stem` or `cs-uri`"))?;
         let agent = find(&["cs(user-agent)", "cs-user-agent"]);
-        if has_agent && agent.is_none() {
+        if agents.is_asked() && agent.is_none() {
             return Err(missing("the field `cs(User-Agent)`; name the agent with -a"));
         }
         let time = find(&["date"]).zip(find(&["time"]));
-        if has_time && time.is_none() {
+        if times.is_asked() && time.is_none() {
             return Err(missing("the fields `date` and `time`"));
         }
-        let [date, time] =
-            time.filter(|_| has_time).map_or([None; 2], |(date, time)| [date, time].map(Some));
+        let [date, time] = time
+            .filter(|_| times.is_wanted())
+            .map_or([None; 2], |(date, time)| [date, time].map(Some));
         let places = [
             Some(stem),
             find(&["cs-uri-query"]).filter(|_| all[stem] == "cs-uri-stem"),
             find(&["x-host-header", "cs-host", "cs(host)"]),
             find(&["cs-protocol"]),
             find(&["s-port"]),
-            agent.filter(|_| has_agent),
+            agent.filter(|_| agents.is_wanted()),
             date,
             time,
+            find(&["c-ip", "cs-ip"]).filter(|_| clients.is_wanted()),
         ];
         let [_, _, host, ..] = places;
         let is_host_in_path = all[stem] == "cs-uri" && host.is_none() && find(&["cs-ip"]).is_some();
@@ -112,6 +113,12 @@ impl W3cLine {
     pub(super) fn has_host(&self) -> bool {
         let [_, _, host, ..] = self.places;
         host.is_some() || self.is_host_in_path
+    }
+
+    /// Whether the time and the client of a request are read.
+    pub(super) fn visit_parts(&self) -> [bool; 2] {
+        let [.., time, client] = self.places;
+        [time, client].map(|place| place.is_some())
     }
 
     /// Returns how the lines are read, if `#Fields` alone does not say so.
@@ -141,7 +148,7 @@ impl W3cLine {
         if count != self.count {
             return none(Problem::FieldCount);
         }
-        let [stem, query, host, protocol, port, agent, date, time] =
+        let [stem, query, host, protocol, port, agent, date, time, client] =
             found.map(|field| field.filter(|field| *field != b"-"));
         let (host, stem) = match stem {
             Some(stem) if self.is_host_in_path => host_and_path(stem),
@@ -176,7 +183,7 @@ impl W3cLine {
         };
         let agent = agent.map(|agent| agent_of(agent, arena));
         let values =
-            Values { url, host, time, lacks_unit: false, agent, query: None, scheme: None };
+            Values { url, host, time, lacks_unit: false, agent, query: None, scheme: None, client };
         (values, doubts)
     }
 }
@@ -277,9 +284,11 @@ mod tests {
     fn read_given(fields: &str, line: &str, given: Option<&str>) -> (Read, Doubts) {
         let head = format!("#Software: a server\r\n#Fields: {fields}\r\n#Date: x\r\n");
         let arena = Arena::new();
-        let (has_agent, has_time) = (fields.contains("Agent"), fields.contains("date"));
+        let place = |is_read: bool| if is_read { Place::Record } else { Place::Usual };
+        let places =
+            [place(fields.contains("date")), place(fields.contains("Agent")), Place::Usual];
         let lines = [line.as_bytes()].into_iter();
-        let all = W3cLine::from_head(head.as_bytes(), lines, has_agent, has_time).unwrap();
+        let all = W3cLine::from_head(head.as_bytes(), lines, places.each_ref()).unwrap();
         let given = given.map(Given::new);
         let (values, doubts) = all.read(line.as_bytes(), given.as_ref(), &arena);
         let Values { url, time, agent, host, .. } = values;
@@ -327,7 +336,8 @@ mod tests {
         // The fields of all lines show it, and no client moves the host of one line.
         let head = format!("#Fields: {fields}\n");
         let lines = [&b"/a A a.example"[..], b"/a x\tx\tb.example"];
-        let all = W3cLine::from_head(head.as_bytes(), lines.into_iter(), true, false).unwrap();
+        let wanted = [&Place::Usual, &Place::Record, &Place::Usual];
+        let all = W3cLine::from_head(head.as_bytes(), lines.into_iter(), wanted).unwrap();
         assert!(!all.has_tabs);
     }
 
@@ -404,7 +414,8 @@ mod tests {
             ("#Fields: cs-uri cs(User-Agent) date\n", "the fields `date` and `time`"),
         ] {
             let lines = std::iter::empty();
-            let error = W3cLine::from_head(head.as_bytes(), lines, true, true).unwrap_err();
+            let error =
+                W3cLine::from_head(head.as_bytes(), lines, [&Place::Record; 3]).unwrap_err();
             assert!(error.contains(problem), "{error}");
         }
     }

@@ -21,10 +21,11 @@ pub(super) enum Slot {
     Query,
     Agent,
     Time,
+    Client,
 }
 
 impl Slot {
-    pub const COUNT: usize = Slot::Time as usize + 1;
+    pub const COUNT: usize = Slot::Client as usize + 1;
 }
 
 impl LogFormat {
@@ -105,6 +106,7 @@ impl Format {
             has_port,
             is_url: matches!(target, What::Url(_)),
             has_agent: chosen.has_agent,
+            has_client: chosen.client.is_some(),
             time: chosen.time,
         })
     }
@@ -125,6 +127,7 @@ struct Chosen {
     target: Option<What>,
     time: Option<TimeForm>,
     has_agent: bool,
+    client: Option<u8>,
     has_query: bool,
 }
 
@@ -132,6 +135,7 @@ impl Chosen {
     fn of(segments: &[Segment]) -> Chosen {
         let all = || segments.iter().flat_map(|segment| &segment.pieces).map(|it| it.field.what);
         let host = |what| if let What::Host(rank) = what { Some(rank) } else { None };
+        let client = |what| if let What::Client(rank) = what { Some(rank) } else { None };
         let time = |what| if let What::Time(form) = what { Some(form) } else { None };
         // The text that the client sent says more than the URL made of it.
         let rank = |what: &What| match what {
@@ -148,6 +152,7 @@ impl Chosen {
             target: all().filter(|what| rank(what) >= 0).max_by_key(rank),
             time: all().find_map(time),
             has_agent: all().any(|what| what == What::Agent),
+            client: all().filter_map(client).max(),
             has_query: all().any(|what| what == What::Query),
         }
     }
@@ -166,6 +171,7 @@ impl Chosen {
             What::Target(_) | What::Path(_) | What::Url(_) if is_target => Slot::Target,
             What::Query if matches!(self.target, Some(What::Path(_))) => Slot::Query,
             What::Agent => Slot::Agent,
+            What::Client(rank) if Some(rank) == self.client => Slot::Client,
             What::Time(form) if Some(form) == self.time => Slot::Time,
             _ => return None,
         };

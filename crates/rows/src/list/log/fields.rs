@@ -29,6 +29,8 @@ pub(super) enum What {
     /// A URL that is made of scheme, host and target.
     Url(Form),
     Agent,
+    /// The client that sent the request. The field with the highest rank counts.
+    Client(u8),
     Time(TimeForm),
     /// A fraction of a second after a time.
     Fraction,
@@ -148,7 +150,11 @@ impl Field {
 
 const OTHER: Field = Field::word(What::Other, Shape::Any);
 const NUMBER: Field = Field::word(What::Other, Shape::Number);
-const CLIENT: Field = Field::word(What::Other, Shape::Client);
+const CLIENT: Field = Field::word(What::Client(0), Shape::Client);
+/// The client before a proxy, whose address the other fields have then.
+const PROXIED_CLIENT: Field = Field::word(What::Client(1), Shape::Client);
+/// The proxy before the server.
+const PEER: Field = Field::word(What::Other, Shape::Client);
 const STATUS: Field = Field::word(What::Other, Shape::Status);
 const TEXT: Field = Field::of_client(What::Other);
 const CHAIN: Field = Field::new(What::Other, Extent::Chain, Shape::Any);
@@ -164,6 +170,7 @@ const FORWARDED_HOST: Field = Field::of_client(What::Host(0));
 pub(super) fn of_apache(letter: u8, name: Option<&str>) -> Option<Field> {
     let header = name.map(str::to_ascii_lowercase);
     Some(match (letter, header.as_deref()) {
+        (b'a', Some("c")) => PEER,
         (b'a' | b'h', _) => CLIENT,
         (
             b'A' | b'k' | b'L' | b'P' | b'R' | b'X' | b'D' | b'T' | b'B' | b'b' | b'I' | b'O'
@@ -216,7 +223,9 @@ fn time_of_apache(name: &str) -> Field {
 /// sent.
 pub(super) fn of_nginx(name: &str) -> Field {
     match name {
-        "remote_addr" | "realip_remote_addr" | "proxy_protocol_addr" => CLIENT,
+        "remote_addr" => CLIENT,
+        "proxy_protocol_addr" => PROXIED_CLIENT,
+        "realip_remote_addr" => PEER,
         "time_local" => Field::time(TimeForm::Clf),
         "time_iso8601" => Field::time(TimeForm::Iso),
         "msec" => Field::time(TimeForm::Epoch),
@@ -281,8 +290,8 @@ pub(super) fn of_table(name: &str) -> Option<Field> {
     }
     Some(match name {
         "client" => CLIENT,
-        "client-or-none" => Field::word(What::Other, Shape::ClientOrNone),
-        "address" => Field::word(What::Other, Shape::Address),
+        "client-or-none" => Field::word(What::Client(0), Shape::ClientOrNone),
+        "address" => Field::word(What::Client(0), Shape::Address),
         "user" => Field::new(What::Other, Extent::Free, Shape::User),
         "clf" => Field::time(TimeForm::Clf),
         "clf-without-zone" => Field::time(TimeForm::ClfWithoutZone),

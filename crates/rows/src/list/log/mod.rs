@@ -92,6 +92,7 @@ struct Format {
     /// Whether the target is a URL that is made of several fields.
     is_url: bool,
     has_agent: bool,
+    has_client: bool,
     time: Option<TimeForm>,
 }
 
@@ -125,7 +126,7 @@ enum Unfit {
 pub(super) struct LogLine {
     format: LogFormat,
     prefix: Option<Prefix>,
-    /// Whether the time and the agent are read.
+    /// Whether the time, the agent and the client are read.
     reads: Reads,
 }
 
@@ -134,6 +135,7 @@ pub(super) struct LogLine {
 pub(super) struct Reads {
     pub time: bool,
     pub agent: bool,
+    pub client: bool,
 }
 
 impl LogFormat {
@@ -283,11 +285,11 @@ impl LogFormat {
     /// Whether a line means something else without its prefix.
     fn is_other_behind(&self, prefix: Prefix, line: &[u8]) -> bool {
         let arena = Arena::new();
-        let all = Reads { time: true, agent: true };
+        let all = Reads { time: true, agent: true, client: true };
         let [whole, rest] = [None, Some(prefix)].map(|prefix| {
             let line_of = LogLine { format: self.clone(), prefix, reads: all };
             let (values, doubts) = line_of.read(line, None, &arena);
-            (values.url, values.host, values.time, values.agent, doubts)
+            (values.url, values.host, values.time, values.agent, values.client, doubts)
         });
         prefix.without(line).is_some() && whole != rest
     }
@@ -405,6 +407,10 @@ impl LogLine {
         self.format.0.time.is_some()
     }
 
+    pub(super) fn has_client(&self) -> bool {
+        self.format.0.has_client
+    }
+
     /// Whether the host that the server found is in the lines.
     pub(super) fn is_host_found(&self) -> bool {
         self.format.0.is_host_found
@@ -456,6 +462,7 @@ impl LogLine {
         let time = time.and_then(|form| form.read(value(Slot::Time)?));
         let agent = value(Slot::Agent).filter(|_| self.reads.agent);
         let agent = agent.map(undone);
+        let client = value(Slot::Client).filter(|_| self.reads.client);
         let host = format.host(&value, &undone, given, arena);
         let asked = format
             .target(&value, &undone, arena)
@@ -465,7 +472,7 @@ impl LogLine {
             Err(problem) => (Err(problem), None, Doubts::default()),
         };
         let values =
-            Values { url, host, query: None, scheme: None, time, lacks_unit: false, agent };
+            Values { url, host, query: None, scheme: None, time, lacks_unit: false, agent, client };
         (values, doubts)
     }
 }

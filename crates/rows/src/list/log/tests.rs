@@ -4,7 +4,7 @@ use super::syntax::{Token, of_row};
 use super::*;
 
 const TIME: &str = "[10/Oct/2025:13:55:36 -0700]";
-const ALL: Reads = Reads { time: true, agent: true };
+const ALL: Reads = Reads { time: true, agent: true, client: true };
 const SECONDS: Option<u64> = Some(1_760_129_736);
 
 /// The URL or path, the host, the agent and the time of a line.
