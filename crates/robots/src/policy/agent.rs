@@ -244,6 +244,41 @@ impl fmt::Display for Crawler {
     }
 }
 
+/// Returns the product that a User-Agent header names where crawlers and tools name themselves: its first
+/// word, or in a header that begins as those of browsers do, the word after `compatible;`, or else the first
+/// one of a comment with a link. `None` for a header of a browser.
+///
+/// ```
+/// use portcullis_robots::policy::product;
+///
+/// assert_eq!(product("curl/8.5.0"), Some("curl"));
+/// assert_eq!(product("Mozilla/5.0 (compatible; ABot/1.0; +https://a.example/)"), Some("ABot"));
+/// assert_eq!(product("Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Firefox/140.0"), None);
+/// ```
+pub fn product(header: &str) -> Option<&str> {
+    product_of(header.trim_start_matches(BETWEEN_PARTS)).or_else(|| {
+        let comments = header.split('(').skip(1).map(|rest| rest.split(')').next().unwrap_or(rest));
+        comments.into_iter().find_map(|comment| {
+            let mut entries = comment.split(';').map(str::trim);
+            let is_compatible = |entry: &str| entry.eq_ignore_ascii_case("compatible");
+            let named = match entries.clone().position(is_compatible) {
+                Some(place) => entries.nth(place + 1),
+                None if comment.split(BETWEEN_PARTS).any(is_link) => entries.next(),
+                None => None,
+            };
+            named.and_then(product_of)
+        })
+    })
+}
+
+/// Returns the product that a text begins with, unless browsers share it.
+fn product_of(text: &str) -> Option<&str> {
+    let part = text.split(BETWEEN_PARTS).next().filter(|part| !is_link(part))?;
+    let name = part.split('/').next().unwrap_or(part).trim_end_matches('.');
+    let has_letter = name.chars().any(char::is_alphabetic);
+    (has_letter && !is_compatibility(name)).then_some(name)
+}
+
 /// Returns the parts of a header that are neither links nor addresses.
 fn parts(header: &str) -> impl Iterator<Item = &str> {
     header.split(BETWEEN_PARTS).filter(|part| !part.is_empty() && !is_link(part))
@@ -405,6 +440,28 @@ mod tests {
         ];
         for (header, expected) in rows {
             assert_eq!(tokens_of(header, &RFC_9309), expected, "{header}");
+        }
+    }
+
+    #[test]
+    fn products_stand_where_crawlers_and_tools_name_themselves() {
+        for (header, expected) in [
+            ("curl/8.5.0", Some("curl")),
+            (" python-requests/2.31.0", Some("python-requests")),
+            ("GPTBot.", Some("GPTBot")),
+            ("Mozilla/5.0 (compatible; MJ12bot/v1.4.8; http://mj12bot.example/)", Some("MJ12bot")),
+            ("Mozilla/5.0 (KHTML, like Gecko; compatible; A Bot/1; +https://a.example)", Some("A")),
+            ("Mozilla/5.0 (X11) Safari/605.1.15 (Bot/0.1; +http://a.example/)", Some("Bot")),
+            ("Mozilla/4.0 (compatible; MSIE 6.0; Windows NT 5.1)", None),
+            ("Mozilla/5.0 (iPhone; CPU iPhone OS 17_4 like Mac OS X) Mobile/15E148", None),
+            ("Mozilla/5.0 (Linux; Android 8.0; SM-G960U Build/R16NW) Chrome/90.0", None),
+            ("Mozilla/5.0 (compatible", None),
+            ("(+https://a.example/bot)", None),
+            ("", None),
+            ("-", None),
+            ("5.0", None),
+        ] {
+            assert_eq!(product(header), expected, "{header}");
         }
     }
 

@@ -29,7 +29,7 @@ mod rules;
 mod select;
 mod usage;
 
-pub use agent::{AgentError, Crawler};
+pub use agent::{AgentError, Crawler, product};
 pub use delay::{CRAWL_DELAY, CrawlDelay, RecordGroups, delay_seconds};
 pub use explain::{
     ExplainedRecord, ExplainedRule, ExplainedStatement, Explanation, Loss, UsageExplanation,
