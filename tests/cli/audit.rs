@@ -1,5 +1,6 @@
 //! `portcullis audit`: its counts equal a naive count of the output of `classify`.
 
+mod crawlers;
 mod recount;
 
 use std::collections::BTreeMap;

@@ -172,6 +172,10 @@ fn the_document_lists_every_member() {
     folder.write("new/a.example", robots.replace("private", "secret").replace("=n", "=y"));
     folder.write("new/c.example", b"User-agent: *\nDisallow: /x\xff\n");
     folder.write("list.csv", LIST);
+    folder.write(
+        "fetches.csv",
+        "url,who,time\nhttps://a.example/open/1,CCBot,2024-01-01\nhttps://a.example/,ShyBot,2024-01-01\n",
+    );
     folder.write("more", b"https://a.example/ 200 x\nhttps://a.example/private/./x\n\xffno URL\n");
     folder.write(
         "odd.jsonl",
@@ -253,6 +257,10 @@ const RUNS: &[(&str, Option<&str>)] = &[
     ("audit -p h.pcs -a GPTBot,Bot --time-field time list.csv --format json --summary none", None),
     (
         "audit --robots robots -a GPTBot,Bot --baseline Bot list.csv --format json --summary none",
+        None,
+    ),
+    (
+        "audit -p h.pcs --agent-field who --time-field time fetches.csv --format json --summary none",
         None,
     ),
     ("check -p h.pcs -a Bot --format jsonl https://a.example/", None),

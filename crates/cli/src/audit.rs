@@ -10,13 +10,14 @@ use portcullis_files::scratch::Scratch;
 use portcullis_lint::{Diagnostic, LintConfig, Severity, lint};
 use portcullis_report::Account;
 use portcullis_robots::access::UnixSeconds;
+use portcullis_rows::list::Place;
 use portcullis_survey::{Audit, Findings, page, tables};
 
 use super::args::{AUDIT_FORMATS, AuditArgs, PolicyArgs};
 use super::engine::{self, thread_pool};
 use super::files::Files;
 use super::output::{CompleteOutput, Output, OutputFile, is_standard_output};
-use super::plan::{self, QuestionPlan, TimePlan};
+use super::plan::{self, TimePlan, VisitPlan};
 use super::stream;
 use super::summary;
 use super::values::Format;
@@ -36,10 +37,18 @@ pub fn run(mut args: AuditArgs, files: &Files) -> anyhow::Result<()> {
     });
     ensure!(!prints_page, "a terminal cannot show a page; use -o FILE.html, or omit --format");
     let summary = plan::summary(&args.run)?;
-    let questions = plan::questions(args.asked.questions, policy_args.dialect())?;
+    let mut questions = plan::questions(args.questions, policy_args.dialect())?;
     let baseline = plan::baseline(args.baseline)?;
-    let times = plan::times(args.times, false, None, &policy_args)?;
-    let questions = QuestionPlan { times, ..questions };
+    plan::record_agents(args.agent_of_record, &[], &mut questions)?;
+    if let Some(each) = &mut questions.each {
+        each.visits = Some(VisitPlan {
+            clients: Place::named(args.client_field).or(Place::offered()),
+            // Without a time to decide by, the log's times have the unit.
+            unit: args.times.unit.time_unit.take_if(|_| args.times.time_field.is_empty()),
+        });
+        questions.has_every_delay = true;
+    }
+    questions.times = plan::times(args.times, false, None, &policy_args)?;
     let strictness = policy_args.faults.strictness();
     let (reading, rejects, run) = (args.input.reading, args.rejects, &args.run);
     let mut stream = plan::stream(reading, files, rejects, &questions, run, strictness, false)?;
@@ -55,7 +64,7 @@ pub fn run(mut args: AuditArgs, files: &Files) -> anyhow::Result<()> {
     let baseline = baseline.map(|it| it.agents(classifier.dialect())).transpose()?;
     let baseline = baseline.as_deref().and_then(<[_]>::first);
     let top = args.top.top.unwrap_or(TOP);
-    let audit = pool.install(|| Audit::new(classifier, baseline, top, &scratch))?;
+    let audit = Audit::new(classifier, baseline, top);
     let loaded = Instant::now();
     let mut findings = Findings::default();
     let assumed_scheme = questions.assumed_scheme.as_deref();
@@ -75,7 +84,7 @@ pub fn run(mut args: AuditArgs, files: &Files) -> anyhow::Result<()> {
     let mut account = summary::account(&policies, &inputs, &findings.counts, notes, times);
     // Equal inputs give equal reports.
     let time = account.time.take();
-    let mut report = pool.install(|| audit.report(&findings, account))?;
+    let mut report = pool.install(|| audit.report(&findings, account, &scratch))?;
     policies.set.is_whole()?;
     let newest = || "newest".to_owned();
     let as_of = |times: &TimePlan| times.all.map_or_else(newest, UnixSeconds::to_rfc3339);

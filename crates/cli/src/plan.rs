@@ -18,15 +18,15 @@ use portcullis_files::expand::Input;
 use portcullis_files::input::{ChunkConfig, Terminator};
 use portcullis_files::limits::{CHUNK_BYTES, RECORD_BYTES_MAX};
 use portcullis_robots::access::{TimeUnit, UnixSeconds};
-use portcullis_robots::policy::Crawler;
+use portcullis_robots::policy::{Crawler, Reading};
 use portcullis_rows::list::{ListConfig, ListFormat, Place};
 use portcullis_set::PolicySet;
 use portcullis_set::batch::{AgentKind, BeforeFirst, Classifier, Freshness, Session};
 
 use super::agents::{self, AgentValue, Asked};
 use super::args::{
-    AgentArgs, BaselineArgs, ListTimeArgs, PolicyArgs, QuestionArgs, ReadingArgs, RejectArgs,
-    RunArgs, TimeArgs, UsageArgs,
+    AgentArgs, BaselineArgs, ListTimeArgs, PolicyArgs, QuestionArgs, ReadingArgs, RecordAgentArgs,
+    RejectArgs, RunArgs, TimeArgs, UsageArgs,
 };
 use super::files::Files;
 use super::limits::{CHUNK_AGENTS, CHUNK_BYTES_MIN, RECORD_OUTPUT_BYTES_MAX};
@@ -45,6 +45,8 @@ pub struct QuestionPlan {
     pub times: Option<TimePlan>,
     /// The agent of each record; `None` if records are decided for all agents.
     pub each: Option<RecordAgentPlan>,
+    /// Whether a crawler that ignores Crawl-delay has the one that a policy asks for.
+    pub has_every_delay: bool,
 }
 
 /// The agent of each record.
@@ -55,6 +57,16 @@ pub struct RecordAgentPlan {
     pub kind: AgentKind,
     /// Whether the built-in lists have the known agents, because `-a` names none.
     pub has_default_lists: bool,
+    /// How requests are compared with each other; `None` if they are not.
+    pub visits: Option<VisitPlan>,
+}
+
+/// The time and the client of each request in a log.
+#[derive(Clone, Debug)]
+pub struct VisitPlan {
+    pub clients: Place,
+    /// The unit of times that are numbers, unless records are decided as of them.
+    pub unit: Option<TimeUnit>,
 }
 
 /// The times as of which records are decided.
@@ -90,7 +102,14 @@ impl QuestionPlan {
     ///
     /// As [`Asked::chains`].
     pub fn agents(&self, dialect: &Dialect) -> anyhow::Result<Vec<Crawler>> {
-        Ok(self.asked.chains(dialect)?.0)
+        let mut agents = self.asked.chains(dialect)?.0;
+        if self.has_every_delay {
+            for agent in &mut agents {
+                let reading = Reading { ignores_delay: false, ..agent.reading() };
+                *agent = agent.clone().with_reading(reading);
+            }
+        }
+        Ok(agents)
     }
 
     /// Returns a session that asks `classifier`.
@@ -205,8 +224,7 @@ pub fn baseline(BaselineArgs { baseline }: BaselineArgs) -> anyhow::Result<Optio
 /// Makes `questions` ask about the agent of each record, if a flag requests it. Without -a, the agents
 /// of the built-in lists are known.
 pub fn record_agents(
-    agent_field: Vec<String>,
-    agent_kind: Option<AgentKind>,
+    RecordAgentArgs { agent_field, agent_kind }: RecordAgentArgs,
     labels: &[Label],
     questions: &mut QuestionPlan,
 ) -> anyhow::Result<()> {
@@ -233,7 +251,7 @@ pub fn record_agents(
     if kind == AgentKind::Header {
         questions.asked.read_as_documented();
     }
-    questions.each = Some(RecordAgentPlan { place, kind, has_default_lists });
+    questions.each = Some(RecordAgentPlan { place, kind, has_default_lists, visits: None });
     Ok(())
 }
 
@@ -311,6 +329,9 @@ pub fn stream(
         "--rejects cannot go to standard output; name a file"
     );
     let times = questions.times.as_ref();
+    let visits = questions.each.as_ref().and_then(|each| each.visits.as_ref());
+    // Requests are compared by the times of a log even if no record is decided as of its own.
+    let log_times = visits.map(|_| Place::offered()).unwrap_or_default();
     ensure!(
         is_lines || !reading.null_data,
         "--null-data is for plain lines; omit it, or --input-format"
@@ -330,10 +351,10 @@ pub fn stream(
         schemes: Place::named(reading.scheme_field),
         is_headless: reading.no_header,
         terminator: if reading.null_data { Terminator::Nul } else { Terminator::LineFeed },
-        times: times.map(|times| times.each.clone()).unwrap_or_default(),
-        unit: times.and_then(|times| times.unit),
+        times: times.map_or(&Place::Usual, |times| &times.each).or(log_times),
+        unit: times.and_then(|times| times.unit).or(visits.and_then(|visits| visits.unit)),
         agents: questions.each.as_ref().map(|each| each.place.clone()).unwrap_or_default(),
-        clients: Place::Usual,
+        clients: visits.map(|visits| visits.clients.clone()).unwrap_or_default(),
         is_lenient: strictness == Strictness::Lenient,
     };
     let mut notes = Notes { are_hidden: summary(run)?.form.hides_notes(), kept: Vec::new() };

@@ -71,7 +71,7 @@ impl Request {
         let mut questions = plan::questions(args.questions, policies.dialect())?;
         questions.freshness = plan::freshness(args.max_age, args.now);
         questions.times = plan::times(args.times, args.and_now, args.now, &policies)?;
-        plan::record_agents(args.agent_field, args.agent_kind, &labels, &mut questions)?;
+        plan::record_agents(args.agent_of_record, &labels, &mut questions)?;
         let output = args.output.output.unwrap_or_default();
         let folder = args.out_dir;
         let prints = output.is_dash() && writes && folder.is_none();

@@ -38,6 +38,8 @@ pub fn run<S: Send, O: Default + Send + 'static>(
     let keeps_all = plan.rejects.is_some();
     let mut rejects = plan.rejects.as_ref().map(Output::create).transpose()?;
     let mut lines = Vec::new();
+    // What the requests of the list before lack.
+    let mut lacked = None;
     let mut watch = Watch::new(keeps_all, assumes_scheme, plan.is_strict);
     let (notes, noted) = (&mut plan.notes, &mut plan.noted);
     let prints_to_terminal = plan.prints && io::stdout().is_terminal();
@@ -75,6 +77,11 @@ pub fn run<S: Send, O: Default + Send + 'static>(
                     anyhow::ensure!(!plan.is_strict, doubt);
                     notes.add(doubt);
                 }
+                let lack = part.list.note_on_visits();
+                if let Some(note) = lack.filter(|_| lack != lacked) {
+                    notes.add(format!("{}: {note}", part.list.name()));
+                }
+                lacked = lack;
             }
             lines.clear();
             watch.see(part.list, rejected, part.is_last, &mut lines)?;

@@ -22,7 +22,7 @@ use portcullis_text::visible::visible;
 use serde::Serialize;
 
 use super::filter::{Cause, Fate, Plan, Quantifier};
-use super::{AgentCounts, Counts, Figures, InvalidRecords, RecordAgent, TopNames};
+use super::{AgentCounts, Counts, Figures, InvalidRecords, KnownAgent, RecordAgent, TopNames};
 use crate::limits::SUMMARY_UNKNOWN_HOSTS_SHOWN;
 
 /// The names and numbers of JSON formats: the first member of each object that the program prints.
@@ -138,10 +138,7 @@ pub struct Run {
     pub agents: Vec<String>,
     /// The agents that are known if each record has its own, in the order of the classifier.
     #[serde(skip)]
-    pub record_agents: Vec<String>,
-    /// The agents that robots.txt may not bind, by their operators' pages.
-    #[serde(skip)]
-    pub not_bound: Vec<String>,
+    pub record_agents: Vec<KnownAgent>,
     /// The lists that agents were taken from.
     pub agent_lists: Vec<AgentList>,
     /// Agents that no group names.
@@ -412,7 +409,7 @@ impl RecordFigures {
                 Figures::of(Cause::ALL, Cause::as_str, |cause| dropped[cause as usize])
             }),
             per_agent: agents.collect(),
-            record_agents: counts.record_agents(&run.record_agents, &run.not_bound),
+            record_agents: counts.record_agents(&run.record_agents),
             states: counts.states(),
             ages: run.judged_age.is_some().then_some(Figures(ages)),
             before_first: run.at.is_some().then_some(before_first),
@@ -504,7 +501,7 @@ impl RecordFigures {
                 "disallowed records of agents that robots.txt may not bind, by their operators:",
             ),
         ] {
-            let is_shown = |it: &&RecordAgent| it.is_bound == is_bound && disallowed(it) > 0;
+            let is_shown = |it: &&RecordAgent| it.is_bound() == is_bound && disallowed(it) > 0;
             let agents: Vec<_> = agents.iter().filter(is_shown).collect();
             if !agents.is_empty() {
                 writeln!(out, "{title}")?;
@@ -579,8 +576,40 @@ impl Account {
             writeln!(out, "- Kept: {}", describe(selection))?;
             write_drops(*records, self.records.kept.unwrap_or(0), dropped, out)?;
         }
-        write_agents(&self.records.per_agent, out)
+        write_agents(&self.records.per_agent, out)?;
+        match &self.records.record_agents {
+            Some(agents) => write_record_agents(agents, out),
+            None => Ok(()),
+        }
     }
+}
+
+/// Writes the records of each agent as a table, and how soon the requests of crawlers came as another.
+fn write_record_agents(agents: &[RecordAgent], out: &mut impl Write) -> io::Result<()> {
+    let name = |it: &RecordAgent| it.agent.as_deref().map_or("not known".to_owned(), escaped);
+    writeln!(out, "\n## Records by agent\n\n| agent | bound | records | disallowed | unknown |")?;
+    writeln!(out, "|---|---|---:|---:|---:|")?;
+    for it in agents {
+        let verdict = |verdict: Verdict| it.verdicts.get(verdict.as_str());
+        let counts = [it.verdicts.sum(), verdict(Verdict::Disallow), verdict(Verdict::Unknown)];
+        let bound = match it.reading {
+            None => "-",
+            Some(_) if it.is_bound() => "yes",
+            Some(_) => "no",
+        };
+        writeln!(out, "| {} | {bound} | {} |", name(it), counts.map(grouped).join(" | "))?;
+    }
+    let mut paces = agents.iter().filter_map(|it| Some((it, it.pace.as_ref()?))).peekable();
+    if paces.peek().is_none() {
+        return Ok(());
+    }
+    writeln!(out, "\n## Requests and Crawl-delay\n")?;
+    writeln!(out, "| agent | its use | asked (s) | requests | compared | sooner |")?;
+    writeln!(out, "|---|---|---:|---:|---:|---:|")?;
+    paces.try_for_each(|(it, pace)| {
+        let counts = [pace.requests, pace.compared, pace.sooner].map(grouped).join(" | ");
+        writeln!(out, "| {} | {} | {} | {counts} |", name(it), it.delay_use(), pace.delays())
+    })
 }
 
 fn write_agents(agents: &[AgentRecords], out: &mut impl Write) -> io::Result<()> {

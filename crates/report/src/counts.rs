@@ -11,8 +11,8 @@ use portcullis_dialect::decision::{Answer, PolicyState, Reason, Verdict};
 use portcullis_dialect::usage::{Label, Preference};
 use portcullis_set::Damage;
 use portcullis_set::batch::{AgeCounts, Answers, OriginRecords};
-use serde::Serialize;
 
+use crate::crawlers::{KnownAgent, RecordAgent};
 use crate::figures::{Figures, NameCounts, add_counts};
 use crate::filter::{Cause, Class, Fate, Plan};
 use crate::limits::SUMMARY_UNKNOWN_HOSTS_MAX;
@@ -220,17 +220,22 @@ impl Counts {
         }
     }
 
+    /// Returns the numbers of the known agents with records.
+    pub fn agents_of_records(&self) -> impl Iterator<Item = usize> {
+        let known = self.record_agents.split_last().map_or(&[][..], |(_, known)| known);
+        let counted =
+            known.iter().enumerate().filter(|(_, counts)| counts.iter().any(|it| *it > 0));
+        counted.map(|(number, _)| number)
+    }
+
     /// Returns the agents with records, by their disallowed records and then by name; `None` unless they
-    /// were counted. `names` are the agents, and `not_bound` the agents that robots.txt may not bind.
-    pub(crate) fn record_agents(
-        &self,
-        names: &[String],
-        not_bound: &[String],
-    ) -> Option<Vec<RecordAgent>> {
+    /// were counted. `known` are the agents.
+    pub(crate) fn record_agents(&self, known: &[KnownAgent]) -> Option<Vec<RecordAgent>> {
         let of = |(number, counts): (usize, &[u64; 4])| RecordAgent {
-            agent: names.get(number).cloned(),
-            is_bound: names.get(number).is_none_or(|name| !not_bound.contains(name)),
+            agent: known.get(number).map(|it| it.name.clone()),
+            reading: known.get(number).map(|it| it.reading.clone()),
             verdicts: Figures::of(Verdict::ALL, Verdict::as_str, |it| counts[it as usize]),
+            pace: None,
         };
         let mut agents: Vec<RecordAgent> = self.record_agents.iter().enumerate().map(of).collect();
         agents.retain(|it| it.verdicts.sum() > 0);
@@ -388,17 +393,6 @@ pub(crate) fn add_option(sum: &mut Option<u64>, count: Option<u64>) {
     if let Some(count) = count {
         *sum.get_or_insert(0) += count;
     }
-}
-
-/// The records of an agent.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct RecordAgent {
-    /// The agent; `None` for records without a known one.
-    pub agent: Option<String>,
-    /// Whether robots.txt binds it: `false` if its operator says that it may not apply.
-    #[serde(rename = "bound")]
-    pub is_bound: bool,
-    pub verdicts: Figures,
 }
 
 #[cfg(test)]

@@ -41,6 +41,7 @@
 pub mod account;
 pub mod columns;
 mod counts;
+mod crawlers;
 mod encode;
 pub mod explanation;
 pub mod explanation_json;
@@ -59,7 +60,8 @@ pub use account::{
     Account, AgentList, AgentRecords, JudgedAge, NoRecords, PolicyFacts, RecordFigures, Run, Time,
     UnnamedAgent,
 };
-pub use counts::{AgentCounts, Counts, RecordAgent, TRAINING};
+pub use counts::{AgentCounts, Counts, TRAINING};
+pub use crawlers::{KnownAgent, Pace, ReadingFacts, RecordAgent};
 pub use encode::{
     ChunkError, Encoded, Filter, Format, Piece, RowForm, Tagged, Work, Written, bytes,
 };

@@ -1,4 +1,4 @@
-//! An audit: a survey for some agents, and one pass over a list of URLs; and its report as plain data,
+//! An audit: one pass over a list of URLs, and a survey for the agents; and its report as plain data,
 //! which `audit -o FILE.json` writes and the page shows.
 //!
 //! The URLs are decided by a classifier, which may ask as of times. The survey is of the set as of
@@ -18,8 +18,8 @@ use portcullis_dialect::decision::Verdict;
 use portcullis_dialect::id::RuleID;
 use portcullis_dialect::usage::Label;
 use portcullis_files::scratch::Scratch;
-use portcullis_report::Account;
 use portcullis_report::account::format;
+use portcullis_report::{Account, Pace};
 use portcullis_robots::policy::Crawler;
 use portcullis_set::batch::{Classifier, Session};
 use portcullis_set::stored::PolicyNumber;
@@ -30,7 +30,9 @@ use serde::Serialize;
 use crate::counting::{Findings, HostCounts, RuleCounts, Worker};
 use crate::facts::FactReader;
 use crate::limits::AUDIT_SAMPLES;
+use crate::list::List;
 use crate::origins::Map;
+use crate::products::OtherFigures;
 use crate::survey::{PolicyRules, Survey};
 use crate::text::Text;
 
@@ -44,6 +46,9 @@ pub struct Report {
     pub inputs: Vec<String>,
     pub hosts: HostFigures,
     pub rules: RuleFigures,
+    /// The requests that no known crawler sent. `None` unless each record has an agent of its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub others: Option<OtherFigures>,
     /// The time of `survey`; `newest` if each URL has its own time, `None` if no time was asked for.
     pub survey_at: Option<String>,
     /// The content of the set, independent of the URLs.
@@ -60,14 +65,6 @@ impl Report {
     pub(crate) fn known(&self) -> u64 {
         [Verdict::Allow, Verdict::Disallow].map(|it| self.account.records.of_first(it)).iter().sum()
     }
-}
-
-/// The first rows of an order, and the number of all rows.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct List<T> {
-    /// The number of all rows.
-    pub total: u64,
-    pub rows: Vec<T>,
 }
 
 /// The hosts of URLs with a known policy. http and https of a host are counted together.
@@ -128,14 +125,13 @@ pub struct DecidingRule {
     pub samples: Vec<Text>,
 }
 
-/// An audit: a set and its survey for some agents.
+/// An audit of a list: the policies, and what is asked.
 #[derive(Debug)]
 pub struct Audit {
     classifier: Arc<Classifier>,
     set: Arc<PolicySet>,
-    survey: Survey,
-    /// The policies of all times, by number.
-    policies: Vec<PolicyRules>,
+    /// The agent that the others are compared with.
+    baseline: Option<Crawler>,
     /// The maximum number of rows in a list.
     top: usize,
 }
@@ -157,69 +153,102 @@ impl<'a> Asked<'a> {
 }
 
 impl Audit {
-    /// Surveys the set of `classifier` for its agents, and what each may fetch compared with an agent: reads
-    /// every policy once, on the calling thread's rayon pool. Lists of the report have at most `top` rows.
-    /// The set as of a time is compiled in `scratch`.
-    ///
-    /// # Errors
-    ///
-    /// If the set is damaged, or a temporary file fails.
+    /// Returns an audit of the set of `classifier` for its agents, which compares what each may fetch with what
+    /// `baseline` may. Lists of the report have at most `top` rows.
     ///
     /// # Panics
     ///
     /// If there are no agents, or the set was loaded without usage preferences.
-    pub fn new(
-        classifier: Classifier,
-        baseline: Option<&Crawler>,
-        top: usize,
-        scratch: &Scratch,
-    ) -> Result<Audit, SetError> {
-        let (set, agents) = (Arc::clone(classifier.set()), classifier.agents());
-        assert!(!agents.is_empty(), "an audit needs an agent");
-        let mut policies = Vec::new();
-        let rows = (top, AUDIT_SAMPLES);
-        let facts = FactReader::new(&set, agents, baseline)?;
-        let newest = Survey::each_policy(facts, rows, |rules| policies.push(rules))?;
-        let survey = match set_as_of(&classifier, scratch)? {
-            Some(then) => {
-                let facts = FactReader::new(&then, agents, baseline)?;
-                Survey::each_policy(facts, rows, drop)?
-            }
-            None => newest,
-        };
-        let classifier = classifier.with_usage(&Label::ALL).into();
-        Ok(Audit { classifier, set, survey, policies, top })
+    pub fn new(classifier: Classifier, baseline: Option<&Crawler>, top: usize) -> Audit {
+        assert!(!classifier.agents().is_empty(), "an audit needs an agent");
+        let set = Arc::clone(classifier.set());
+        // Usage is found for named agents.
+        let labels: &[Label] = if classifier.has_agent_per_record() { &[] } else { &Label::ALL };
+        let classifier = classifier.with_usage(labels).into();
+        Audit { classifier, set, baseline: baseline.cloned(), top }
     }
 
     /// Creates the worker of a thread. Records without a scheme get `assumed_scheme`; if that is
     /// `None`, they are invalid.
     pub fn worker(&self, assumed_scheme: Option<&str>) -> Worker {
         let session = Session::new(Arc::clone(&self.classifier)).assume_scheme(assumed_scheme);
-        Worker { session, disallowed: Vec::new(), decided: Vec::new() }
+        Worker::new(session)
     }
 
-    /// Returns the report of all findings, with the account of the decisions. The files of the rules that
-    /// are shown are parsed again.
+    /// Returns the report of all findings, with the account of the decisions. Surveys the set for the agents,
+    /// or for the agents of records: reads every policy once, on the calling thread's rayon pool. The set as of a
+    /// time is compiled in `scratch`. The files of the rules that are shown are parsed again.
     ///
     /// # Errors
     ///
-    /// If the set is damaged.
-    pub fn report(&self, findings: &Findings, account: Account) -> Result<Report, Damage> {
+    /// If the set is damaged, or a temporary file fails.
+    pub fn report(
+        &self,
+        findings: &Findings,
+        mut account: Account,
+        scratch: &Scratch,
+    ) -> Result<Report, SetError> {
+        let (survey, policies) = self.survey(&self.agents(findings), scratch)?;
+        self.add_paces(findings, &mut account);
+        let has_own_agents = self.classifier.has_agent_per_record();
         Ok(Report {
             format: format::AUDIT,
             account,
             inputs: Vec::new(),
             hosts: self.hosts(findings),
-            rules: self.rules(findings)?,
+            rules: self.rules(findings, &policies)?,
+            others: has_own_agents.then(|| findings.products.figures(self.top)),
             survey_at: None,
-            survey: self.survey.clone(),
+            survey,
         })
+    }
+
+    /// Returns the agents, or if each record has its own, the agents of records and `*`.
+    fn agents(&self, findings: &Findings) -> Vec<Crawler> {
+        let all = self.classifier.agents();
+        if !self.classifier.has_agent_per_record() {
+            return all.to_vec();
+        }
+        let is_named = |agent: &&Crawler| agent.tokens().next().is_some();
+        let found = findings.counts.agents_of_records().map(|agent| &all[agent]);
+        let found = found.filter(is_named).cloned();
+        found.chain([Crawler::unnamed()]).collect()
+    }
+
+    /// Surveys the set for some agents. Returns the rules of the policies of all times too, by number.
+    fn survey(
+        &self,
+        agents: &[Crawler],
+        scratch: &Scratch,
+    ) -> Result<(Survey, Vec<PolicyRules>), SetError> {
+        let (set, baseline) = (&self.set, self.baseline.as_ref());
+        let (mut policies, rows) = (Vec::new(), (self.top, AUDIT_SAMPLES));
+        let facts = FactReader::new(set, agents, baseline)?;
+        let newest = Survey::each_policy(facts, rows, |rules| policies.push(rules))?;
+        let survey = match set_as_of(&self.classifier, scratch)? {
+            Some(then) => {
+                let facts = FactReader::new(&then, agents, baseline)?;
+                Survey::each_policy(facts, rows, drop)?
+            }
+            None => newest,
+        };
+        Ok((survey, policies))
+    }
+
+    /// Adds to the crawlers of an account how soon their requests came.
+    fn add_paces(&self, findings: &Findings, account: &mut Account) {
+        let agents = self.classifier.agents().iter().zip(&findings.paces.of_agents);
+        let paces: Map<&str, &Pace> = agents.map(|(agent, pace)| (agent.name(), pace)).collect();
+        for row in account.records.record_agents.iter_mut().flatten() {
+            let pace = row.agent.as_deref().and_then(|agent| paces.get(agent));
+            row.pace = pace.filter(|pace| pace.requests > 0).map(|pace| (*pace).clone());
+        }
     }
 
     /// Returns figures about the hosts of URLs, and the hosts with the most disallowed decisions.
     fn hosts(&self, findings: &Findings) -> HostFigures {
         let row = |(key, counts): (&'_ Vec<u8>, &HostCounts)| {
-            let by_agent = counts.disallowed.of_each(self.classifier.agents().len());
+            let by_agent = counts.disallowed.of_each(self.classifier.answers_per_record());
             HostRow {
                 host: Text::cut(key),
                 records: counts.policies.sum(),
@@ -241,7 +270,7 @@ impl Audit {
     }
 
     /// Returns the rules that decided URLs, and how many could have.
-    fn rules(&self, findings: &Findings) -> Result<RuleFigures, Damage> {
+    fn rules(&self, findings: &Findings, policies: &[PolicyRules]) -> Result<RuleFigures, Damage> {
         let asked = asked(findings);
         let host_of = |policy: &u32| asked.get(policy).map_or(&b""[..], Asked::host);
         let rules = findings.rules.iter().map(|(key, counts)| (counts.urls.urls(), key, counts));
@@ -249,7 +278,7 @@ impl Audit {
         let most =
             largest(rules, self.top, |&(urls, key, _)| (urls, Reverse((host_of(&key.0), key))));
         let row = |(records, (policy, rule), counts): (u64, &(u32, RuleID), &RuleCounts)| {
-            let used = &self.policies[*policy as usize];
+            let used = &policies[*policy as usize];
             let samples = counts.samples.iter().map(|url| Text(url.clone()));
             let found = self.set.policy(PolicyNumber(*policy))?.with_file(|file, _| {
                 // A group without rules starts where the next group starts.
@@ -264,15 +293,15 @@ impl Audit {
                     rule: Text::cut(found.value),
                     group: name.map(|line| Text::cut(line.value)).unwrap_or_default(),
                     records,
-                    by_agent: counts.urls.of_each(self.classifier.agents().len()),
+                    by_agent: counts.urls.of_each(self.classifier.answers_per_record()),
                     samples: samples.collect(),
                 })
             })?;
             found.ok_or_else(|| self.set.malformed_host("the rules of a host are missing"))
         };
-        let of_asked = asked.keys().map(|policy| self.policies[*policy as usize].applicable);
+        let of_asked = asked.keys().map(|policy| policies[*policy as usize].applicable);
         Ok(RuleFigures {
-            rules: self.policies.iter().map(|policy| policy.applicable).sum(),
+            rules: policies.iter().map(|policy| policy.applicable).sum(),
             asked: of_asked.sum(),
             deciding: List { total, rows: most.into_iter().map(row).collect::<Result<_, _>>()? },
         })

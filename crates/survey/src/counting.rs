@@ -18,7 +18,9 @@ use portcullis_set::stored::key_with_scheme;
 use portcullis_text::visible::cut_to_show;
 
 use crate::limits::AUDIT_SAMPLES;
-use crate::origins::Map;
+use crate::origins::{Map, is_of_web};
+use crate::pace::{Paces, Requests};
+use crate::products::Products;
 
 /// Some of the agents, a bit for each.
 type Agents = Vec<u64>;
@@ -74,6 +76,10 @@ pub struct Findings {
     pub(crate) rules: Map<(u32, RuleID), RuleCounts>,
     /// Whether records were decided as of a time.
     pub(crate) has_times: bool,
+    /// The requests of a chunk, and how soon all came. Empty unless each record has an agent of its own.
+    requests: Requests,
+    pub(crate) paces: Paces,
+    pub(crate) products: Products,
 }
 
 impl Findings {
@@ -81,6 +87,8 @@ impl Findings {
     pub fn add(&mut self, chunk: &mut Findings) {
         self.counts.merge(&chunk.counts);
         self.has_times |= chunk.has_times;
+        self.paces.add(&mut chunk.requests);
+        self.products.add(&mut chunk.products);
         for (key, HostCounts { policies, disallowed }) in chunk.hosts.drain() {
             let host = self.hosts.entry(key).or_default();
             host.policies.merge(&policies);
@@ -98,14 +106,18 @@ impl Findings {
 /// The counting state of one thread of an [`Audit`](crate::Audit).
 #[derive(Debug)]
 pub struct Worker {
-    pub(crate) session: Session,
+    session: Session,
     /// The agents that must not fetch a URL.
-    pub(crate) disallowed: Agents,
+    disallowed: Agents,
     /// The rules that decided a URL, and for which agents.
-    pub(crate) decided: Vec<(RuleID, Agents)>,
+    decided: Vec<(RuleID, Agents)>,
 }
 
 impl Worker {
+    pub(crate) fn new(session: Session) -> Worker {
+        Worker { session, disallowed: Vec::new(), decided: Vec::new() }
+    }
+
     /// Counts the records of a chunk and replaces `found` with what is found.
     ///
     /// # Errors
@@ -113,13 +125,19 @@ impl Worker {
     /// If the input, or a part of the set that is read, is damaged.
     pub fn work(&mut self, piece: Piece<'_, '_>, found: &mut Findings) -> Result<(), ChunkError> {
         let Worker { session, disallowed, decided } = self;
-        let Findings { counts, hosts, rules, has_times } = found;
-        counts.clear(session.classifier().agents().len(), SUMMARY_UNKNOWN_HOSTS_MAX);
-        counts.ask_preferences(&Label::ALL);
+        let Findings { counts, hosts, rules, has_times, requests, products, .. } = found;
+        let has_own_agents = session.classifier().has_agent_per_record();
+        counts.clear(session.classifier().answers_per_record(), SUMMARY_UNKNOWN_HOSTS_MAX);
+        if !has_own_agents {
+            counts.ask_preferences(&Label::ALL);
+        }
+        requests.clear();
+        products.clear();
         hosts.clear();
         rules.clear();
         *has_times = false;
-        piece.work(session, counts).decide(0, |block, answers, _| {
+        let [_, has_clients] = piece.rows.list().visit_parts();
+        piece.work(session, counts).decide(0, |block, mut answers, _| {
             *has_times |= answers.has_times();
             each_host(block, &answers, |host, policy, records, decisions| {
                 let host = hosts.entry_ref(host).or_default();
@@ -139,6 +157,10 @@ impl Worker {
                     }
                 }
             })?;
+            if has_own_agents {
+                requests.add(block, &mut answers, has_clients)?;
+                products.add_block(block, &answers);
+            }
             Ok(true)
         })
     }
@@ -155,8 +177,7 @@ fn each_host(
     let decisions = answers.decisions_with_rules()?;
     let is_universal = answers.session().classifier().set().is_universal();
     for OriginRecords { records, scheme, key } in answers.origins(block) {
-        let is_of_web = [&b"http"[..], b"https"].iter().any(|it| scheme.eq_ignore_ascii_case(it));
-        let with_scheme = (!is_of_web).then(|| key_with_scheme(scheme, key));
+        let with_scheme = (!is_of_web(scheme)).then(|| key_with_scheme(scheme, key));
         let host = if is_universal { b"*" } else { with_scheme.as_deref().unwrap_or(key) };
         let mut start = records.start;
         for policies in answers.policies()[records].chunk_by(|one, next| one == next) {

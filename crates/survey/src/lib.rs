@@ -48,7 +48,7 @@
 //! let text = b"User-agent: *\nDisallow: /a\nDisallow: /b\n";
 //! let set = load_text(text, &LoadConfig::new(&RFC_9309));
 //! let agents = vec![Crawler::parse("ExampleBot", &RFC_9309)?];
-//! let audit = Audit::new(Classifier::new(set, agents)?, None, 10, &Scratch::in_memory())?; // at most 10 rows
+//! let audit = Audit::new(Classifier::new(set, agents)?, None, 10); // at most 10 rows
 //! let mut findings = Findings::default();
 //! let mut chunk = Findings::default();
 //! let mut worker = audit.worker(None); // one per thread
@@ -60,7 +60,7 @@
 //! findings.add(&mut chunk); // chunk by chunk, in input order
 //!
 //! let run = Run { agents: vec!["ExampleBot".into()], ..Run::default() };
-//! let report = audit.report(&findings, Account::new(run, &findings.counts))?;
+//! let report = audit.report(&findings, Account::new(run, &findings.counts), &Scratch::in_memory())?;
 //! assert_eq!(report.account.records.per_agent[0].verdict(Verdict::Disallow), 1);
 //! assert_eq!(report.rules.deciding.rows[0].rule.to_string(), "/a");
 //! assert_eq!(report.survey.reach[0].hosts.reach, [0, 1, 0, 0]);
@@ -71,12 +71,16 @@ mod agents;
 mod audit;
 pub mod changes;
 mod counting;
+mod crawlers;
 pub mod difference;
 mod facts;
 mod host;
 pub mod limits;
+mod list;
 mod origins;
+mod pace;
 pub mod page;
+mod products;
 mod reaches;
 mod rows;
 mod survey;
@@ -91,13 +95,15 @@ pub use agents::{
     AddressCounts, AgentFigures, REACH_WORDS, ReachCounts, ReachFigures, RelationCounts,
     StanceCounts,
 };
-pub use audit::{Audit, DecidingRule, HostFigures, HostRow, List, Report, RuleFigures};
+pub use audit::{Audit, DecidingRule, HostFigures, HostRow, Report, RuleFigures};
 pub use counting::{Findings, Worker};
 pub use host::{
     AccessChange, HostDetail, HostGroup, HostPeriod, HostPolicy, HostRecord, HostRobot,
     OriginHistory, Robot, history, origins_of, records_of_period,
 };
+pub use list::List;
 pub use origins::{SharedFigures, SitemapCounts, push_sitemaps, sitemap_fields};
+pub use products::{OtherFigures, ProductRow};
 pub use rows::{HostBlock, RowConfig, RowTotals, RowWorker, SurveyRows};
 pub use survey::{NoteFigures, OriginFigures, RobotFigures, RobotRow, Survey};
 pub use text::Text;

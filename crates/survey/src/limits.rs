@@ -92,3 +92,27 @@ pub const TREND_CHANGES: usize = 50;
 ///
 /// Source: our choice; such a page opens at once. JSON and the rows have all agents.
 pub const SURVEY_PAGE_ROWS_MAX: usize = 200;
+
+/// Clients of crawlers, each counted once for each host, whose requests an audit compares: 262,144. The requests of
+/// later ones are counted as not followed.
+///
+/// Source: our choice, some 30 MB. The crawlers of a large search engine have some thousand addresses.
+pub const AUDIT_STREAMS_MAX: usize = 256 * 1024;
+
+/// Bytes of a host and a client whose requests an audit compares: 512. With more, the requests are counted as
+/// not followed.
+///
+/// Source: RFC 1035, section 2.3.4. A name has 255 octets, and the client may be one too.
+pub const AUDIT_STREAM_BYTES_MAX: usize = 512;
+
+/// Products of others than known crawlers that an audit counts one by one: 65,536. The first that occur are
+/// counted exactly, and the records of later ones together.
+///
+/// Source: our choice, some megabytes, as for
+/// [`SUMMARY_UNKNOWN_HOSTS_MAX`](portcullis_report::limits::SUMMARY_UNKNOWN_HOSTS_MAX).
+pub const AUDIT_PRODUCTS_MAX: usize = 64 * 1024;
+
+/// Bytes of a product's name; of a longer one the first are counted as its name.
+///
+/// Source: our choice. The longest name in the lists of crawlers has 28.
+pub const AUDIT_PRODUCT_BYTES_MAX: usize = 64;

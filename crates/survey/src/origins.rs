@@ -41,6 +41,11 @@ pub(crate) fn captured<'s>(
     }
 }
 
+/// Whether a scheme is http or https.
+pub(crate) fn is_of_web(scheme: &[u8]) -> bool {
+    [&b"http"[..], b"https"].iter().any(|it| scheme.eq_ignore_ascii_case(it))
+}
+
 /// A map with a random seed.
 pub(crate) type Map<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
 

@@ -31,9 +31,11 @@ use portcullis_text::figures::{counted, few, grouped, share, size};
 use portcullis_text::visible::cut_characters;
 
 use crate::agents::AgentFigures;
-use crate::audit::{List, Report};
+use crate::audit::Report;
 use crate::limits::AUDIT_PAGE_BYTES_MAX;
+use crate::list::List;
 
+mod crawlers;
 mod sheet;
 mod survey;
 
@@ -82,10 +84,11 @@ pub fn audit(report: &Report, problems: &[Diagnostic]) -> String {
 }
 
 /// Returns the lengths of the lists.
-fn lists(report: &Report) -> [usize; 3] {
-    let Report { hosts, rules, survey, .. } = report;
+fn lists(report: &Report) -> [usize; 4] {
+    let Report { hosts, rules, survey, others, .. } = report;
     let licenses = survey.usage.most_common_licenses.len();
-    [hosts.most_affected.rows.len(), rules.deciding.rows.len(), licenses]
+    let products = others.as_ref().map_or(0, |others| others.products.rows.len());
+    [hosts.most_affected.rows.len(), rules.deciding.rows.len(), licenses, products]
 }
 
 fn agent_name(name: &str) -> Markup {
@@ -115,6 +118,7 @@ impl<'r> View<'r> {
         let records = account.records.records;
         let mut sections = vec![self.reach()];
         if records > 0 {
+            sections.extend(self.others());
             sections.extend([self.reasons(), self.hosts(), self.unknown()]);
         }
         sections.extend(self.usage().into_iter().chain([self.account()]));
@@ -179,9 +183,18 @@ impl<'r> View<'r> {
         }
     }
 
+    /// Returns the agents of the survey.
+    fn surveyed(self) -> Vec<&'r str> {
+        self.report.survey.reach.iter().map(|row| &*row.agent).collect()
+    }
+
+    /// Returns the agents of decisions.
+    fn decided(self) -> Vec<&'r str> {
+        self.report.account.run.agents.iter().map(String::as_str).collect()
+    }
+
     /// Returns the agents at the given positions: `Googlebot, GPTBot`, or `all 15`.
-    fn agents(self, positions: &[usize]) -> Markup {
-        let agents = &self.report.account.run.agents;
+    fn agents(agents: &[&str], positions: &[usize]) -> Markup {
         if positions.len() == agents.len() && agents.len() > 2 {
             return html! { "all " (agents.len()) };
         }
@@ -190,10 +203,9 @@ impl<'r> View<'r> {
     }
 
     /// Returns the names of the agents at the given positions, in a few words.
-    fn few_agents(self, positions: &[usize]) -> String {
-        let agents = &self.report.account.run.agents;
+    fn few_agents(agents: &[&str], positions: &[usize]) -> String {
         let names: Vec<_> =
-            positions.iter().map(|&it| cut_characters(&agents[it], AGENT_CHARACTERS)).collect();
+            positions.iter().map(|&it| cut_characters(agents[it], AGENT_CHARACTERS)).collect();
         few(names.iter().map(|name| &**name), agents.len())
     }
 
@@ -233,7 +245,7 @@ impl<'r> View<'r> {
             let mut cells = row(code(&it.host), [it.records, it.disallowed]);
             match has_columns {
                 true => cells.extend(it.by_agent.iter().map(|urls| count(*urls))),
-                false => cells.push(self.agents(&occurring(&it.by_agent))),
+                false => cells.push(View::agents(&self.decided(), &occurring(&it.by_agent))),
             }
             cells
         };
@@ -266,7 +278,9 @@ impl<'r> View<'r> {
         let caption = self.caption("Hosts", &unknown.largest, unknown.names as u64);
         let [all_unknown, all_invalid] =
             [Verdict::Unknown, Verdict::Invalid].map(|it| records.of_first(it));
-        let without_time = all_unknown.saturating_sub(unknown.records);
+        let no_agent = Reason::NoAgent.as_str();
+        let without_agent = records.per_agent.first().map_or(0, |it| it.reasons.get(no_agent));
+        let without_time = all_unknown.saturating_sub(unknown.records + without_agent);
         let invalid = records.invalid.clone().unwrap_or_default();
         let hosts = unknown.largest.iter().map(|it| row(code(&it.name), [it.records]));
         Section {
@@ -284,6 +298,9 @@ impl<'r> View<'r> {
                 @if without_time > 0 {
                     " URLs without a time, or from before the first capture of their origin: "
                     (grouped(without_time)) "."
+                }
+                @if without_agent > 0 {
+                    " URLs whose agent is not known: " (grouped(without_agent)) "."
                 }
                 @if all_invalid > 0 {
                     " Records that are not URLs: " (grouped(all_invalid))

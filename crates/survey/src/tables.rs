@@ -11,7 +11,7 @@ use portcullis_dialect::usage::{Label, Preference, Stance};
 use portcullis_lint::Diagnostic;
 use portcullis_lint::analysis::{Reach, Relation};
 use portcullis_report::page::{SHOWN, SHOWN_ON_SHEET, alike};
-use portcullis_report::{Figures, RecordFigures};
+use portcullis_report::{Figures, RecordAgent, RecordFigures};
 use portcullis_robots::access::UnixSeconds;
 use portcullis_robots::syntax::NoteKind;
 use portcullis_set::PolicySet;
@@ -20,10 +20,12 @@ use portcullis_text::visible::{cut_characters, visible};
 
 use crate::agents::{AgentFigures, ReachFigures};
 use crate::audit::Report;
+use crate::crawlers::{self, Crawlers, disallowed, not_compared, reading};
 use crate::host::{
     AccessChange, HostDetail, HostGroup, HostPeriod, HostPolicy, OriginHistory, Robot,
 };
 use crate::limits::{ROBOTS_NAMED_MAX, TABLE_CELL_CHARACTERS_MAX};
+use crate::list::List;
 use crate::origins::SharedFigures;
 use crate::survey::{OriginFigures, RobotFigures, Survey};
 use crate::usage::{HostUsage, UsageCount, UsageFigures};
@@ -216,6 +218,11 @@ pub fn audit(report: &Report, problems: &[Diagnostic]) -> String {
     let policies = report.account.run.policies.as_ref().map_or("", |policies| &policies.name);
     let lists = report.inputs.join(", ");
     text.line(visible(&format!("{} of {lists}, by {policies}", counted(*records, "record"))));
+    let crawlers = Crawlers::of(report);
+    if let Some(crawlers) = &crawlers {
+        push_crawlers(&mut text, crawlers, report);
+    }
+    let per_agent = if crawlers.is_some() { &[][..] } else { per_agent };
     // Crawlers with equal numbers share a row, and those that may fetch least come first.
     let mut by_verdicts = alike(per_agent.iter().map(|row| Verdict::ALL.map(|it| row.verdict(it))));
     by_verdicts.sort_by_key(|([allow, ..], _)| *allow);
@@ -263,6 +270,55 @@ pub fn audit(report: &Report, problems: &[Diagnostic]) -> String {
     });
     text.table(&["use", "y", "n", "differs by path"], uses);
     text.0
+}
+
+/// Appends the crawlers that records name: what each requested, who else did, and how soon requests came.
+fn push_crawlers(text: &mut Text, crawlers: &Crawlers<'_>, report: &Report) {
+    let cells = |name: &str, verdicts: &Figures, reading: String| {
+        let (all, disallowed) = (verdicts.sum(), disallowed(verdicts));
+        let unknown = verdicts.get(Verdict::Unknown.as_str());
+        let counts = [grouped(all), grouped(disallowed), share(disallowed, all)];
+        let name = std::iter::once(name.to_owned());
+        name.chain(counts).chain([grouped(unknown), reading]).collect::<Vec<_>>()
+    };
+    let of_crawler = |it: &&RecordAgent| cells(crawlers::name(it), &it.verdicts, reading(it));
+    let heading = |first| [first, "requests", "must not", "", "not known", "its reading"];
+    text.table(&heading("crawler"), crawlers.bound.iter().map(of_crawler));
+    text.table(&heading("not bound by robots.txt"), crawlers.not_bound.iter().map(of_crawler));
+    if let Some(others) = &report.others {
+        let List { total, rows } = &others.products;
+        let shown = rows.iter().take(SHOWN_ON_SHEET);
+        let rest = total.saturating_sub(shown.len() as u64);
+        let named = shown.map(|it| cells(&it.product.to_string(), &it.verdicts, String::new()));
+        let together = [
+            ("(browsers)", &others.browsers),
+            ("(no name)", &others.nameless),
+            ("(not counted one by one)", &others.uncounted),
+        ];
+        let together = together.into_iter().filter(|(_, verdicts)| verdicts.sum() > 0);
+        let together = together.map(|(name, verdicts)| cells(name, verdicts, String::new()));
+        text.table(&heading("others")[..5], named.chain(together));
+        if rest > 0 {
+            text.line(format_args!("  and {}", counted(rest, "other product")));
+        }
+    }
+    let paces = crawlers.with_pace().map(|(it, pace)| {
+        let counts = [pace.requests, pace.compared, pace.sooner].map(grouped);
+        let name = [crawlers::name(it).to_owned(), it.delay_use().to_owned(), pace.delays()];
+        let rest = [share(pace.sooner, pace.compared), not_compared(pace).to_string()];
+        name.into_iter().chain(counts).chain(rest).collect()
+    });
+    let heading = [
+        "Crawl-delay",
+        "its use",
+        "asked (s)",
+        "requests",
+        "compared",
+        "sooner",
+        "",
+        "not compared",
+    ];
+    text.table(&heading, paces);
 }
 
 /// Shows the policies of one host.

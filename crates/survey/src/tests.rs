@@ -333,8 +333,7 @@ fn ask_all(set: PolicySet) -> Result<(), Box<dyn std::error::Error>> {
         history(&set, &origins, &[])?;
         records_of_period(&set, &origins, 2)?;
     }
-    let audit =
-        Audit::new(Classifier::new(set, agents.to_vec())?, None, ALL, &Scratch::in_memory())?;
+    let audit = Audit::new(Classifier::new(set, agents.to_vec())?, None, ALL);
     let urls = "https://a.example/x/y\nhttps://a.example/z\nhttps://b.example/x\n";
     let list = Chunk::from_text(List::plain("urls", Terminator::LineFeed), urls);
     let (arena, mut rejects) = (Arena::new(), Rejects::default());
@@ -343,7 +342,7 @@ fn ask_all(set: PolicySet) -> Result<(), Box<dyn std::error::Error>> {
     let piece = &mut Rows::new(&list, &arena, 0);
     worker.work(Piece { rows: piece, rejects: &mut rejects }, &mut chunk)?;
     findings.add(&mut chunk);
-    audit.report(&findings, Account::default())?;
+    audit.report(&findings, Account::default(), &Scratch::in_memory())?;
     Ok(())
 }
 

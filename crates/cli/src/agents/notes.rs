@@ -10,7 +10,7 @@ use std::cmp::Reverse;
 use std::collections::HashSet;
 
 use crate::limits::AGENT_SUGGESTIONS_MAX;
-use portcullis_report::{AgentList, Run, UnnamedAgent};
+use portcullis_report::{AgentList, KnownAgent, Run, UnnamedAgent};
 use portcullis_robots::policy::{Crawler, WithoutFile};
 use portcullis_set::{Damage, PolicySet};
 
@@ -18,7 +18,7 @@ use super::super::message::say;
 use super::super::output::SummaryForm;
 use super::super::plan::QuestionPlan;
 use super::documented::Documented;
-use super::lists;
+use super::{lists, readings};
 
 /// The most names in one note. The JSON summary has all names.
 const SHOWN_MAX: usize = 10;
@@ -63,20 +63,23 @@ impl AgentNotes {
         }
         let without_default = chains.iter().filter(|chain| !chain.reads_default());
         let without_default = without_default.map(|chain| chain.name().to_owned()).collect();
-        let mut names: Vec<String> = chains.iter().map(|chain| chain.name().to_owned()).collect();
-        let of_records = questions.each.as_ref().map(|_| {
-            names.push(Crawler::unnamed().name().to_owned());
-            std::mem::replace(&mut names, vec![AGENT_OF_RECORD.to_owned()])
-        });
-        let not_bound = chains.iter().filter(|chain| is_not_bound(chain));
-        let not_bound = not_bound.map(|chain| chain.name().to_owned()).collect();
+        let (names, of_records) = match questions.each {
+            Some(_) => {
+                let unnamed = Crawler::unnamed();
+                let known = chains.iter().chain([&unnamed]).map(|chain| KnownAgent {
+                    name: chain.name().to_owned(),
+                    reading: readings::of_crawler(chain),
+                });
+                (vec![AGENT_OF_RECORD.to_owned()], known.collect())
+            }
+            None => (chains.iter().map(|chain| chain.name().to_owned()).collect(), Vec::new()),
+        };
         let lists = questions.asked.describe_lists(&skipped);
         let mut notes = left_out(questions, &lists, dialect.name);
         notes.extend(other_readings(questions, set));
         let run = Run {
             agents: names,
-            record_agents: of_records.unwrap_or_default(),
-            not_bound,
+            record_agents: of_records,
             agent_lists: lists,
             unnamed_agents: unnamed,
             ..Run::default()
@@ -98,11 +101,6 @@ impl AgentNotes {
         show_unnamed(others, "the groups for * apply to");
         show_unnamed(without, "no rules apply to");
     }
-}
-
-/// Whether robots.txt may not bind the crawler, by its operator's own page.
-fn is_not_bound(chain: &Crawler) -> bool {
-    chain.tokens().next().and_then(lists::documented).is_some_and(|it| it.not_bound.is_some())
 }
 
 /// Shows the agents that no group names, and what follows for them.

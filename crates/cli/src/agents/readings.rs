@@ -3,10 +3,12 @@
 use std::collections::HashSet;
 use std::io::{self, Write};
 
+use portcullis_report::ReadingFacts;
+use portcullis_robots::policy::{Crawler, WithoutFile};
 use portcullis_text::json::write_json;
 use serde::Serialize;
 
-use super::documented::{Cell, Page, describe};
+use super::documented::{Cell, DelayUse, Documented, Page, describe};
 use super::lists;
 
 /// A row of `--agent-lists --format jsonl`.
@@ -15,12 +17,8 @@ struct Row<'a> {
     agent: &'a str,
     lists: Vec<&'a str>,
     controls_use: bool,
-    tokens: Vec<&'a str>,
-    reads_default: bool,
-    bound: bool,
-    answers: Option<String>,
-    crawl_delay: Option<&'a str>,
-    dialect: Option<&'a str>,
+    #[serde(flatten)]
+    reading: ReadingFacts,
     sources: Vec<Source<'a>>,
 }
 
@@ -69,13 +67,38 @@ fn row(name: &'static str, lists: &[(&'static str, Vec<&'static str>)]) -> Row<'
         agent: name,
         lists: lists.iter().filter(|(_, names)| has(names)).map(|(list, _)| *list).collect(),
         controls_use: lists::controls_use(name),
-        tokens: reading.trim_end_matches('!').split('+').collect(),
-        reads_default: !reading.ends_with('!'),
-        bound: known.is_none_or(|it| it.not_bound.is_none()),
-        answers: known.and_then(|it| it.answers).map(|(answers, _)| describe(answers)),
-        crawl_delay: known.and_then(|it| it.delay).map(|(delay, _)| delay.as_str()),
-        dialect: known.and_then(|it| it.dialect).map(|(dialect, _)| dialect.as_str()),
+        reading: facts(
+            reading.trim_end_matches('!').split('+'),
+            !reading.ends_with('!'),
+            known.and_then(|it| it.answers).map(|(answers, _)| answers).unwrap_or_default(),
+            known,
+        ),
         sources,
+    }
+}
+
+/// Returns how a crawler reads robots.txt, as it is decided, and what its operator says besides.
+pub fn of_crawler(crawler: &Crawler) -> ReadingFacts {
+    let known = crawler.tokens().next().and_then(lists::documented);
+    let answers = crawler.reading().without_file;
+    facts(crawler.tokens(), crawler.reads_default(), answers, known)
+}
+
+fn facts<'t>(
+    tokens: impl Iterator<Item = &'t str>,
+    reads_default: bool,
+    answers: WithoutFile,
+    known: Option<&Documented>,
+) -> ReadingFacts {
+    let delay = known.and_then(|it| it.delay).map(|(delay, _)| delay);
+    ReadingFacts {
+        tokens: tokens.map(str::to_owned).collect(),
+        reads_default,
+        is_bound: known.is_none_or(|it| it.not_bound.is_none()),
+        answers: (answers != WithoutFile::AsDialect).then(|| describe(answers)),
+        crawl_delay: delay.map(DelayUse::as_str),
+        keeps_delay: delay == Some(DelayUse::Kept),
+        dialect: known.and_then(|it| it.dialect).map(|(dialect, _)| dialect.as_str()),
     }
 }
 

@@ -8,21 +8,17 @@ use portcullis_lint::{Code, Severity};
 use portcullis_report::filter::Purpose;
 use portcullis_robots::access::{LongOutage, UnixSeconds};
 use portcullis_rows::output::columns::Columns;
-use portcullis_set::batch::AgentKind;
 
 use super::super::lint::codes;
 use super::super::output::{OutputFile, OutputFolder, RecordsTo};
 use super::super::values::{self, Format, MaxAge, SetAt};
 use super::groups::{
-    AgentArgs, BaselineArgs, CapturePath, ColorArgs, CompileMemoryArgs, FaultArgs, InputArgs,
-    ListPath, ListTimeArgs, OutputArgs, PolicyArgs, QuestionArgs, ReadingArgs, RejectArgs,
-    RequiredArgs, RobotsPath, RunArgs, StrictArgs, TextArgs, ThreadArgs, TimeArgs, TimeUnitArgs,
-    TopArgs, UrlOrList, UsageArgs,
+    AGENT_OF_RECORD, AgentArgs, BaselineArgs, CapturePath, ColorArgs, CompileMemoryArgs, FaultArgs,
+    InputArgs, ListPath, ListTimeArgs, OutputArgs, PolicyArgs, QuestionArgs, ReadingArgs,
+    RecordAgentArgs, RejectArgs, RequiredArgs, RobotsPath, RunArgs, StrictArgs, TextArgs,
+    ThreadArgs, TimeArgs, TimeUnitArgs, TopArgs, UrlOrList, UsageArgs,
 };
 use super::texts;
-
-/// The flag that reads the agent of each record, so that -a is not required.
-const AGENT_OF_RECORD: &str = "agent_field";
 
 /// Check URLs and print VERDICT, TAB, URL for each
 ///
@@ -192,24 +188,8 @@ pub struct RecordsArgs {
     #[command(flatten)]
     pub questions: QuestionArgs,
 
-    /// Column or field NAME with the agent of each record, or `record`
-    ///
-    /// `record` is the User-Agent header in an access log. NAME is the name or number of a column,
-    /// or a path with dots. Each record gets one verdict; `classify` adds the columns `agent` (as
-    /// in -a, or `*`) and `verdict`. The known agents are the agents of -a, or by default the
-    /// built-in lists. An agent that neither -a nor any robots.txt names follows the groups for
-    /// `*`. A record without an agent, or with an agent that only files name, is unknown, with the
-    /// reason `no-agent`.
-    #[arg(long, value_name = "NAME", value_delimiter = ',', help_heading = "Questions")]
-    pub agent_field: Vec<String>,
-
-    /// How agents of records are written: token or header
-    ///
-    /// token is a product token, header a User-Agent header. The default is token, and header for
-    /// `--agent-field record`. A header stands for the longest product token in it that the
-    /// robots.txt names, as for --user-agent.
-    #[arg(long, value_parser = values::one_of(&[("token", AgentKind::Token), ("header", AgentKind::Header)]), value_name = "KIND", hide_possible_values = true, hide_short_help = true, help_heading = "Questions")]
-    pub agent_kind: Option<AgentKind>,
+    #[command(flatten)]
+    pub agent_of_record: RecordAgentArgs,
 
     #[command(flatten)]
     pub policies: PolicyArgs,
@@ -299,6 +279,11 @@ pub struct RecordsArgs {
 /// robots.txt is missing, and problems in the files. The report is the same for any number of
 /// threads. To compare two policy sets on a list, use `portcullis diff OLD NEW -a AGENT FILE`.
 ///
+/// With --agent-field, each record is decided for the crawler that it names. The report has a row
+/// for each known crawler, with how its operator documents that it reads robots.txt. Crawlers that
+/// are not bound by robots.txt have a table of their own. If the policies ask for a Crawl-delay,
+/// the requests of a log are compared with it.
+///
 /// Without -o, the report is a one-page summary as text. -o FILE.html writes a page for a browser.
 /// It begins with the same summary, which prints on one A4 sheet, works without a network, in light
 /// and dark, and stays below 2 MB: longer lists are cut. -o FILE.json writes one object with
@@ -308,9 +293,21 @@ pub struct RecordsArgs {
 /// own time, and figures about files alone describe the newest policies.
 #[derive(Args)]
 #[command(mut_arg("top", |top| top.help("Number of rows per list [default: 50]")))]
+#[command(mut_arg("agents", |agents| agents.required_unless_present_any(["user_agents", AGENT_OF_RECORD])))]
 pub struct AuditArgs {
     #[command(flatten)]
-    pub asked: RequiredArgs,
+    pub questions: QuestionArgs,
+    #[command(flatten)]
+    pub agent_of_record: RecordAgentArgs,
+
+    /// Column or field NAME with the client of each request, such as `client_ip` [default: record]
+    ///
+    /// `record` is the client in the format of a log. The requests of a crawler are compared with
+    /// its Crawl-delay client by client. In a list without clients, all requests of a crawler to a
+    /// host count as one client.
+    #[arg(long, value_name = "NAME", value_delimiter = ',', requires = AGENT_OF_RECORD, hide_short_help = true, help_heading = "Questions")]
+    pub client_field: Vec<String>,
+
     #[command(flatten)]
     pub baseline: BaselineArgs,
     #[command(flatten)]

@@ -12,7 +12,7 @@ use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
 use portcullis_dialect::usage::Label;
 use portcullis_robots::access::{TimeUnit, UnixSeconds};
 use portcullis_rows::list::{ListFormat, LogFormat, given_host};
-use portcullis_set::batch::BeforeFirst;
+use portcullis_set::batch::{AgentKind, BeforeFirst};
 
 use super::super::agents::AgentValue;
 use super::super::output::{OutputFile, SummaryTo};
@@ -73,6 +73,33 @@ pub struct QuestionArgs {
 pub struct RequiredArgs {
     #[command(flatten)]
     pub questions: QuestionArgs,
+}
+
+/// The flag that reads the agent of each record, so that -a is not required.
+pub const AGENT_OF_RECORD: &str = "agent_field";
+
+/// The agent of each record.
+#[derive(Args)]
+#[command(next_help_heading = "Questions")]
+pub struct RecordAgentArgs {
+    /// Column or field NAME with the agent of each record, or `record`
+    ///
+    /// `record` is the User-Agent header in an access log. NAME is the name or number of a column,
+    /// or a path with dots. Each record gets one verdict; `classify` adds the columns `agent` (as
+    /// in -a, or `*`) and `verdict`. The known agents are the agents of -a, or by default the
+    /// built-in lists. An agent that neither -a nor any robots.txt names follows the groups for
+    /// `*`. A record without an agent, or with an agent that only files name, is unknown, with the
+    /// reason `no-agent`.
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub agent_field: Vec<String>,
+
+    /// How agents of records are written: token or header
+    ///
+    /// token is a product token, header a User-Agent header. The default is token, and header for
+    /// `--agent-field record`. A header stands for the longest product token in it that the
+    /// robots.txt names, as for --user-agent.
+    #[arg(long, value_parser = values::one_of(&[("token", AgentKind::Token), ("header", AgentKind::Header)]), value_name = "KIND", hide_possible_values = true, hide_short_help = true)]
+    pub agent_kind: Option<AgentKind>,
 }
 
 /// Questions besides access.

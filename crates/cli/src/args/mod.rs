@@ -22,7 +22,8 @@ pub use self::commands::{
 };
 pub use self::groups::{
     AgentArgs, BaselineArgs, CapturePath, ListPath, ListTimeArgs, PolicyArgs, QuestionArgs,
-    ReadingArgs, RejectArgs, RobotsPath, RunArgs, ThreadArgs, TimeArgs, UrlOrList, UsageArgs,
+    ReadingArgs, RecordAgentArgs, RejectArgs, RobotsPath, RunArgs, ThreadArgs, TimeArgs, UrlOrList,
+    UsageArgs,
 };
 
 /// Evaluates robots.txt rules in bulk, exactly and fast.

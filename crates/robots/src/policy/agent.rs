@@ -245,8 +245,8 @@ impl fmt::Display for Crawler {
 }
 
 /// Returns the product that a User-Agent header names where crawlers and tools name themselves: its first
-/// word, or in a header that begins as those of browsers do, the word after `compatible;`, or else the first
-/// one of a comment with a link. `None` for a header of a browser.
+/// word, or in a header that begins like a browser's, the word after `compatible;`, or else the first word of
+/// a comment with a link. `None` for a header of a browser.
 ///
 /// ```
 /// use portcullis_robots::policy::product;

@@ -554,8 +554,8 @@ impl List {
                 "its requests have no time that is read, so they are not compared with a Crawl-delay",
             ),
             [true, false] => Some(
-                "its requests have no client that is read, so those of a crawler on a host are compared \
-                 with a Crawl-delay as those of one client",
+                "its requests have no client that is read, so a Crawl-delay is compared with all requests \
+                 of a crawler to a host together",
             ),
         }
     }

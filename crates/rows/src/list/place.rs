@@ -33,7 +33,7 @@ pub enum Place {
     /// crawl.log, in the brackets of an access log, and as the date and time of a W3C extended log.
     /// The two logs of servers have the agent and the client too.
     Record,
-    /// Likewise, but nowhere where the format has none. The names are those of a known layout.
+    /// Likewise, but nowhere where the format has none. A known layout gives the names.
     Offered(Vec<String>),
     /// In a column of a table, by its name or its number, counted from 1, or in a member of an object
     /// or a column within structures, by its path with dots. The first name that a list has counts, in

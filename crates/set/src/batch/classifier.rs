@@ -315,6 +315,11 @@ impl Classifier {
         self.crawlers.is_some()
     }
 
+    /// Returns how the agents of records are written; `None` if each record is decided for all agents.
+    pub fn agent_kind(&self) -> Option<AgentKind> {
+        self.crawlers.as_ref().map(|crawlers| crawlers.kind)
+    }
+
     /// Returns the number of decisions per record: one per agent, or one by the record's agent.
     #[inline]
     pub fn answers_per_record(&self) -> usize {

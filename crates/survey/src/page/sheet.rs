@@ -18,7 +18,8 @@ use portcullis_text::visible::cut_characters;
 use super::{View, agent_name, occurring, row};
 use crate::NoteFigures;
 use crate::agents::{AgentFigures, StanceCounts};
-use crate::audit::{DecidingRule, List};
+use crate::audit::DecidingRule;
+use crate::list::List;
 
 /// The most characters of a host in the label of a rule.
 const HOST_CHARACTERS: usize = 40;
@@ -56,7 +57,8 @@ impl View<'_> {
         let is_site = self.policies().kind == "file";
         let has_rules = !self.report.rules.deciding.rows.is_empty();
         let sections = [
-            Some(self.verdicts()),
+            Some(self.crawlers().unwrap_or_else(|| self.verdicts())),
+            self.paces(),
             has_rules.then(|| self.rules(is_site)),
             self.relations(is_site),
             self.problems(problems),
@@ -84,7 +86,7 @@ impl View<'_> {
         rows.sort_by_key(|([allow, ..], _)| *allow);
         let bar = |(values, crawlers): &([u64; 4], Vec<usize>)| {
             let figure = format!("may fetch {}", share(values[0], *whole));
-            Bar::new(self.few_agents(crawlers), figure, *values)
+            Bar::new(View::few_agents(&self.decided(), crawlers), figure, *values)
         };
         // The columns add up to the records.
         let is_shown = [true, true, rows.iter().any(|(values, _)| values[2] > 0), invalid > 0];
@@ -94,7 +96,7 @@ impl View<'_> {
                 let share = (place < 2).then(|| html! { (share(values[place], *whole)) });
                 once(count(values[place])).chain(share)
             });
-            once(self.agents(crawlers)).chain(counts).collect()
+            once(View::agents(&self.decided(), crawlers)).chain(counts).collect()
         };
         let names: [&[&str]; 4] = [
             &["#may fetch", "#share"],
@@ -181,7 +183,7 @@ impl View<'_> {
             if !is_site {
                 cells.push(html! { (short_code(&it.host)) (others(it.hosts)) });
             }
-            cells.push(self.agents(&occurring(&it.by_agent)));
+            cells.push(View::agents(&self.decided(), &occurring(&it.by_agent)));
             let samples = it.samples.iter().map(|url| short_code(url.as_ref().trim_ascii()));
             cells.push(folded(samples, 1));
             cells
@@ -217,9 +219,11 @@ impl View<'_> {
         let bar = |(hosts, crawlers): &([u64; 5], Vec<usize>)| {
             let less = || format!("less on {}", share(hosts[2], hosts.iter().sum()));
             let figure = if is_site { String::new() } else { less() };
-            Bar::new(self.few_agents(crawlers), figure, *hosts)
+            Bar::new(View::few_agents(&self.surveyed(), crawlers), figure, *hosts)
         };
-        let cells = |(hosts, crawlers): &([u64; 5], Vec<usize>)| row(self.agents(crawlers), *hosts);
+        let cells = |(hosts, crawlers): &([u64; 5], Vec<usize>)| {
+            row(View::agents(&self.surveyed(), crawlers), *hosts)
+        };
         let columns = ["crawlers", "#same", "#more", "#less", "#other", "#not known"];
         let (id, title) = ("relations-table", "Hosts by what crawlers may fetch");
         Some(Section {
@@ -290,7 +294,7 @@ impl View<'_> {
                 }
             };
             let agents: Vec<usize> = positions.iter().map(|it| it / Label::ALL.len()).collect();
-            cells.push(self.agents(&agents));
+            cells.push(View::agents(&self.surveyed(), &agents));
             cells
         };
         let columns: &[&str] = match is_site {

@@ -1,16 +1,18 @@
 //! Pages of synthetic reports.
 
 use portcullis_report::{
-    AgentRecords, Figures, InvalidRecord, InvalidRecords, NameRecords, RecordFigures, TopNames,
+    AgentRecords, Figures, InvalidRecord, InvalidRecords, NameRecords, Pace, ReadingFacts,
+    RecordAgent, RecordFigures, TopNames,
 };
 use roxmltree::Document;
 
 use portcullis_dialect::decision::{Reason, Verdict};
 use portcullis_dialect::usage::Label;
 
-use crate::audit::{DecidingRule, HostRow, List, Report};
+use crate::audit::{DecidingRule, HostRow, Report};
 use crate::limits::AUDIT_PAGE_BYTES_MAX;
-use crate::{AgentFigures, NoteFigures, Text, page};
+use crate::list::List;
+use crate::{AgentFigures, NoteFigures, OtherFigures, ProductRow, Text, page};
 
 /// Texts of files and URLs that try to break the page.
 const HOSTILE: [&str; 8] = [
@@ -112,6 +114,34 @@ fn report(rows: usize, agents: usize, text: impl Fn(usize) -> String) -> Report 
     report
 }
 
+/// Returns a report of the crawlers that records name, with `rows` of each kind.
+fn report_of_crawlers(rows: usize, text: impl Fn(usize) -> String) -> Report {
+    let verdicts = || Figures::of(Verdict::ALL, Verdict::as_str, verdict);
+    let reading = |index: usize| ReadingFacts {
+        tokens: vec![text(index), text(index + 1)],
+        is_bound: index.is_multiple_of(2),
+        answers: Some(text(index + 2)),
+        ..ReadingFacts::default()
+    };
+    let crawler = |index: usize| RecordAgent {
+        agent: Some(text(index)),
+        reading: Some(reading(index)),
+        verdicts: verdicts(),
+        pace: Some(Pace { requests: 9, compared: 8, sooner: 7, untimed: 1, ..Pace::default() }),
+    };
+    let product = |index| ProductRow { product: Text(text(index).into()), verdicts: verdicts() };
+    let products = List { total: 7 * rows as u64, rows: (0..rows).map(product).collect() };
+    let mut report = report(rows, 1, &text);
+    report.account.records.record_agents = Some((0..rows).map(crawler).collect());
+    report.others =
+        Some(OtherFigures { products, uncounted: verdicts(), ..OtherFigures::default() });
+    // The survey has other agents than the decisions.
+    report.survey.reach = (0..rows)
+        .map(|agent| AgentFigures { agent: text(agent), ..AgentFigures::default() })
+        .collect();
+    report
+}
+
 /// Parses the body of a page, which is XML: every tag is closed, every attribute is quoted, and
 /// every `&` starts a reference.
 fn with_parsed(html: &str, check: impl FnOnce(&Document<'_>)) {
@@ -121,9 +151,10 @@ fn with_parsed(html: &str, check: impl FnOnce(&Document<'_>)) {
 
 #[test]
 fn the_page_is_well_formed() {
+    let of_crawlers = [report_of_crawlers(0, usual), report_of_crawlers(20, hostile)];
     let reports =
         [Report::default(), report(0, 1, usual), report(3, 2, usual), report(20, 15, hostile)];
-    for report in reports {
+    for report in reports.into_iter().chain(of_crawlers) {
         with_parsed(&page::audit(&report, &[]), |_| {});
     }
 }
