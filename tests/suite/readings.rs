@@ -44,13 +44,15 @@ enum Body {
     Long(usize),
     /// The rules, of which the archive lacks a part.
     Cut,
+    /// A file that the archive does not have.
+    Lost,
     /// A redirect to another host, which has rules.
     Away,
     /// A redirect to a host that was not captured.
     Missing,
 }
 
-use Body::{Away, Cut, Long, Missing, NoRules, None as Nothing, Page, Rules};
+use Body::{Away, Cut, Long, Lost, Missing, NoRules, None as Nothing, Page, Rules};
 
 /// In the order of the dialects: 1994 and 1996; the draft and the RFC; Google.
 const TABLE: &[Row] = &[
@@ -99,6 +101,16 @@ const TABLE: &[Row] = &[
         "a part is missing, a file ten days before",
         &[(31, 200, NoRules), (41, 200, Cut)],
         [["disallow deferred"; 3], ["disallow unreachable"; 3], ["disallow unreachable"; 3]],
+    ),
+    (
+        "files without their bodies for 41 days",
+        &[(0, 200, Lost), (41, 200, Lost)],
+        [
+            ["disallow deferred"; 3],
+            ["disallow unreachable"; 3],
+            // Google's page: after 30 days without a copy, as if there were no file.
+            ["allow unavailable"; 3],
+        ],
     ),
     (
         "not modified, no file known",
@@ -189,7 +201,7 @@ impl Body {
                 let (lines, left) = (rest / line.len() - 1, rest % line.len());
                 RULES.to_owned() + &line.repeat(lines) + &"#".repeat(left + line.len() - 1) + "\n"
             }
-            Body::None | Body::Away | Body::Missing => String::new(),
+            Body::None | Body::Away | Body::Missing | Body::Lost => String::new(),
         }
     }
 }
@@ -208,11 +220,13 @@ fn captures() -> (Captures, Vec<Archived>) {
             Missing => Some("https://missing.example/robots.txt".to_owned()),
             _ => None,
         };
-        let is_cut = matches!(body, Cut);
+        let is_cut = matches!(body, Cut | Lost);
         let text = body.text();
         let mut members = json!({"body": text});
-        if is_cut {
-            members["truncated"] = json!("length");
+        match body {
+            Cut => members["truncated"] = json!("length"),
+            Lost => members["body"] = json!(null),
+            _ => {}
         }
         if let Some(location) = &location {
             members["headers"] = json!({"location": location});

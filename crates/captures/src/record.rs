@@ -9,6 +9,7 @@ use base64::Engine as _;
 use base64::alphabet;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 
+use portcullis_dialect::Fetched;
 use portcullis_engine::bytes::trim;
 use portcullis_files::input::stands_for_none;
 use portcullis_robots::access::{CaptureNote, TimeUnit, UnixSeconds, in_range};
@@ -100,8 +101,10 @@ impl<'r> Record<'r> {
             None => return Err(NO_OUTCOME.to_owned()),
         };
         let mut settled = settle(status, body, !is_truncated && !has_error, config);
+        // Whatever the error was, the archive lacks a part of a body that the server sent.
+        let lacks_body = matches!(settled.answer, Fetched::BrokenBody);
         settled.notes = settled.notes.union(notes([
-            (CaptureNote::Truncated, is_truncated),
+            (CaptureNote::Truncated, is_truncated || lacks_body),
             (CaptureNote::StatusAssumed, is_assumed),
         ]));
         Ok(settled.capture(subject, captured_at))

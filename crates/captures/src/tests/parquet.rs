@@ -74,13 +74,14 @@ fn one_row(others: Columns) -> Columns {
 fn every_row_is_a_capture_or_broken() {
     type Row = (Option<&'static str>, Option<i64>, Option<&'static [u8]>);
     type Found = Result<(Fetched, &'static [u8], CaptureNotes), &'static str>;
+    let truncated = EMPTY.with(CaptureNote::Truncated);
     let cut = CaptureNotes::EMPTY.with(CaptureNote::BodyCut);
     let no_subject = "no URL and no host (url, robots_url, uri, host, domain, hostname); name the \
                       field with ‹fields› url=NAME";
     let bad_status = "its status is 1000; expected at most three digits, or null";
     let rows: [(Row, Found); 10] = [
         ((Some("a"), Some(200), Some(b"\xff\0")), Ok((Fetched::Status(200), b"\xff\0", EMPTY))),
-        ((Some("b"), Some(200), None), Ok((Fetched::BrokenBody, b"", EMPTY))),
+        ((Some("b"), Some(200), None), Ok((Fetched::BrokenBody, b"", truncated))),
         ((Some("c"), Some(204), None), Ok((Fetched::Status(204), b"", EMPTY))),
         ((Some("d"), Some(404), Some(b"x")), Ok((Fetched::Status(404), b"", EMPTY))),
         ((Some("e"), None, None), Ok((Fetched::NoResponse, b"", EMPTY))),

@@ -9,7 +9,7 @@ words! {
     pub enum CaptureNote {
         /// The answer declares its body as HTML. Rules in the body apply nonetheless.
         HtmlContentType = 0 => "html-content-type",
-        /// The archive says that it cut the answer.
+        /// The archive says that it cut the answer, or lacks the body of a file.
         Truncated = 1 => "truncated",
         /// The body ends before the length that the header gives.
         ShortBody = 2 => "short-body",

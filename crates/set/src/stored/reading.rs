@@ -33,12 +33,13 @@ pub enum Read {
 }
 
 /// The notes on captures whose status is 0 because the archive lacks a part of what the server answered.
-const GAPS: [CaptureNote; 6] = [
+const GAPS: [CaptureNote; 7] = [
     CaptureNote::Truncated,
     CaptureNote::ShortBody,
     CaptureNote::BadChunks,
     CaptureNote::BadCompression,
     CaptureNote::UnknownCoding,
+    CaptureNote::BodyCut,
     CaptureNote::Revisit,
 ];
 
