@@ -103,7 +103,7 @@ pub struct RuleSets {
     pub index: Vec<RuleSetRow>,
     /// The number of lines of all rule sets.
     line_count: u64,
-    /// Those that were not written yet.
+    /// The rule sets that were not written yet.
     new: Vec<Arc<CompiledRules>>,
     known: Fingerprints,
 }

@@ -146,7 +146,7 @@ fn read_cells(row: &[u8], each: &mut dyn FnMut(Option<&str>)) -> Result<(), Prob
         return Err(Problem::NotJson);
     }
     let mut parser = serde_json::Deserializer::from_slice(row);
-    let read = parser.deserialize_seq(Row(each)).and_then(|()| parser.end());
+    let read = parser.deserialize_seq(JsonRow(each)).and_then(|()| parser.end());
     read.map_err(|error| if error.is_data() { Problem::NotAString } else { Problem::NotJson })
 }
 
@@ -171,9 +171,9 @@ fn cells_at<'c>(
 }
 
 /// A row of JSON, whose cells are passed on.
-struct Row<'e>(&'e mut dyn FnMut(Option<&str>));
+struct JsonRow<'e>(&'e mut dyn FnMut(Option<&str>));
 
-impl<'de> Visitor<'de> for Row<'_> {
+impl<'de> Visitor<'de> for JsonRow<'_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -181,15 +181,15 @@ impl<'de> Visitor<'de> for Row<'_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut cells: A) -> Result<(), A::Error> {
-        while cells.next_element_seed(Cell(&mut *self.0))?.is_some() {}
+        while cells.next_element_seed(JsonCell(&mut *self.0))?.is_some() {}
         Ok(())
     }
 }
 
 /// A cell: a text, a number or null.
-struct Cell<'e>(&'e mut dyn FnMut(Option<&str>));
+struct JsonCell<'e>(&'e mut dyn FnMut(Option<&str>));
 
-impl<'de> DeserializeSeed<'de> for Cell<'_> {
+impl<'de> DeserializeSeed<'de> for JsonCell<'_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
@@ -197,7 +197,7 @@ impl<'de> DeserializeSeed<'de> for Cell<'_> {
     }
 }
 
-impl Visitor<'_> for Cell<'_> {
+impl Visitor<'_> for JsonCell<'_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -31,7 +31,7 @@ pub(super) struct AskedValues {
     seen: Arc<Seen>,
 }
 
-/// What was found of each value, in the order of [`Value::ALL`].
+/// The places and texts that were found, by value, in the order of [`Value::ALL`].
 pub(super) type FoundValues<'c> = [Found<'c>; Value::ALL.len()];
 
 /// The values that may be in a list: some servers log each header as a list of its values.
