@@ -48,15 +48,20 @@ impl Columns {
             problem = problem.or(field.problem.map(|_| Problem::OpenQuote));
         });
         let [time, agent, host, query, scheme, client] = self.others;
-        let (found, count) = match (query, scheme, client) {
+        let (found, client, count) = match (query, scheme, client) {
             (None, None, None) => {
                 let (found, count) = at_places(checked, [Some(self.url), time, agent, host]);
                 let [url, time, agent, host] = found;
-                ([url, time, agent, host, None, None, None], count)
+                ([url, time, agent, host, None, None], None, count)
             }
-            _ => at_places(checked, [Some(self.url), time, agent, host, query, scheme, client]),
+            _ => {
+                let places = [Some(self.url), time, agent, host, query, scheme, client];
+                let (found, count) = at_places(checked, places);
+                let [url, time, agent, host, query, scheme, client] = found;
+                ([url, time, agent, host, query, scheme], client, count)
+            }
         };
-        let [url, time, agent, host, query, scheme, client] = found;
+        let [url, time, agent, host, query, scheme] = found;
         let (end, end_bytes) = fields.end.expect("the last field ends the row");
         let url = match (problem, url) {
             (Some(problem), _) => Err(problem),
@@ -75,7 +80,8 @@ impl Columns {
         let value = |field: Option<Field<'c>>| {
             field.filter(|_| url.is_ok()).map(|it| trim(kept(it.text(), arena), b" "))
         };
-        let [agent, host, query, scheme, client] = [agent, host, query, scheme, client].map(value);
+        let [agent, host, query, scheme] = [agent, host, query, scheme].map(value);
+        let client = client.and_then(|client| value(Some(client)));
         Some(Row {
             whole: &rest[..end],
             end_bytes,

@@ -22,6 +22,8 @@ use portcullis_robots::access::{TimeUnit, in_range};
 pub(super) struct ObjectValues {
     members: Members,
     pub(super) asked: AskedValues,
+    /// Whether the last value is read. It takes time to carry it along.
+    has_client: bool,
 }
 
 /// The values that are read from objects.
@@ -73,11 +75,20 @@ impl ObjectValues {
         let paths = paths.into_iter().enumerate();
         let paths = paths.flat_map(|(value, paths)| paths.into_iter().map(move |it| (value, it)));
         let members = Members::new(paths.collect(), &IN_LISTS, &[])?;
-        Ok(ObjectValues { members, asked: AskedValues::new(places, unit, fields) })
+        let has_client = !places[Value::Client as usize].names().is_empty();
+        Ok(ObjectValues { members, asked: AskedValues::new(places, unit, fields), has_client })
     }
 
     /// Returns the values in the object `text`.
     pub(super) fn read<'c>(&self, text: &'c [u8], arena: &'c Bump) -> Values<'c> {
+        match self.has_client {
+            true => self.read_first::<{ Value::ALL.len() }>(text, arena),
+            false => self.read_first::<{ Value::ALL.len() - 1 }>(text, arena),
+        }
+    }
+
+    /// Returns the first `COUNT` values.
+    fn read_first<'c, const COUNT: usize>(&self, text: &'c [u8], arena: &'c Bump) -> Values<'c> {
         let Ok(text) = std::str::from_utf8(text) else {
             return Values::from_url(Err(Problem::NotUtf8));
         };
@@ -85,7 +96,7 @@ impl ObjectValues {
         if !text.starts_with('{') {
             return Values::from_url(Err(Problem::NotJson));
         }
-        let mut found = FoundValues::default();
+        let mut found = [const { Found::NONE }; COUNT];
         let mut parser = serde_json::Deserializer::from_str(text);
         if self.members.read(&mut parser, arena, &mut found).is_err() {
             return match without_nan(text) {
@@ -93,7 +104,7 @@ impl ObjectValues {
                 None => Values::from_url(Err(Problem::NotJson)),
             };
         }
-        self.asked.values(found)
+        self.asked.values(&found)
     }
 }
 
@@ -140,7 +151,7 @@ impl AskedValues {
 
     /// Notes what an object has.
     #[inline]
-    fn see(&self, found: &FoundValues<'_>) {
+    fn see(&self, found: &[Found<'_>]) {
         let has = |found: &Found<'_>| found.rank != usize::MAX;
         let values = found.iter().enumerate();
         let bits = values.fold(AN_OBJECT, |bits, (number, it)| bits | u8::from(has(it)) << number);
@@ -150,21 +161,23 @@ impl AskedValues {
         }
     }
 
-    /// Returns the values of an object.
+    /// Returns the values of an object, of which the client may be left out.
     #[inline]
-    pub(super) fn values<'c>(&self, found: FoundValues<'c>) -> Values<'c> {
-        self.see(&found);
-        let [url, time, agent, host, query, scheme, client] = found;
+    pub(super) fn values<'c>(&self, found: &[Found<'c>]) -> Values<'c> {
+        self.see(found);
+        let [url, time, agent, host, query, scheme, rest @ ..] = found else {
+            unreachable!("only the client may be left out");
+        };
         let seconds = time.value.seconds(self.unit);
         Values {
-            url: text_of(&url).and_then(|url| url.ok_or(Problem::NoField)),
+            url: text_of(url).and_then(|url| url.ok_or(Problem::NoField)),
             time: seconds.and_then(in_range),
             lacks_unit: seconds.is_none() && lacks_unit(&time.value, self.unit),
-            agent: text_of(&agent).unwrap_or_default(),
-            host: part_of(&host),
-            query: part_of(&query),
-            scheme: part_of(&scheme),
-            client: text_of(&client).unwrap_or_default(),
+            agent: text_of(agent).unwrap_or_default(),
+            host: part_of(host),
+            query: part_of(query),
+            scheme: part_of(scheme),
+            client: rest.first().and_then(|client| text_of(client).unwrap_or_default()),
         }
     }
 }

@@ -60,14 +60,15 @@ impl Layout {
         doubts.clear();
         let has_time = *at == Place::Record;
         let completing = hosts.map(|hosts| (hosts, tally));
+        let (are_asked, has_visits) = (at.is_asked(), clients.is_wanted());
         let mut complete = |record: Record<'c>, values: Values<'c>, doubt: Doubts| {
-            if at.is_asked() {
+            if are_asked {
                 times.push(values.time);
             }
             if values.lacks_unit {
                 tally.unitless.fetch_add(1, Ordering::Relaxed);
             }
-            if clients.is_wanted() {
+            if has_visits {
                 visits.push(Visit::new(values.time, values.client));
             }
             agents.push(values.agent.map(|agent| agent_of(agent, arena)).unwrap_or_default());

@@ -590,7 +590,7 @@ impl Urls {
                 return Values::from_url(Err(Problem::NotJson));
             }
         }
-        self.list.asked.values(found)
+        self.list.asked.values(&found)
     }
 
     /// Returns a row with these values as a record without a terminator, and what is in doubt. Its text is the URL on one line: a line end
