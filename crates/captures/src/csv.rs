@@ -3,14 +3,14 @@
 //! Columns are found as in [Parquet](super::parquet): by their names or their numbers (see
 //! [`FieldMap`]). The delimiter is the comma, semicolon, TAB or bar that gives the columns. A
 //! field without even quotes is null, since writers of CSV do not tell a missing text from an empty
-//! one, and so is one that [stands for none](stands_for_none): a 2xx answer with such a body is [`Fetched::BrokenBody`](portcullis_dialect::Fetched::BrokenBody).
-//! A body is the text between quotes.
+//! one, and so is one that [stands for none](stands_for_none): a 2xx answer with such a body is
+//! [`Fetched::BrokenBody`](portcullis_dialect::Fetched::BrokenBody). A body is the text between quotes.
 //!
 //! If columns are named by their numbers, and the first row holds a URL, a host, a status or a time
 //! where they are, it is a row too: the file has no header.
 //!
-//! A body whose line ends are escaped is broken: as one line it would have no rules. In TSV, databases write line ends as
-//! `\n`, and MySQL as a backslash before the line end, which ends the row if the body has no quotes.
+//! A body whose line ends are escaped is broken: as one line it would have no rules. In TSV, databases
+//! write line ends as `\n`, and MySQL as a backslash before the line end, which ends the row if the body has no quotes.
 //!
 //! A row with another number of fields than the header shows that bodies may pass for rows, so none can be relied on
 //! ([`BrokenKind::Forgeable`]). A quote that RFC 4180 does not allow ends the file as an error, because bodies could

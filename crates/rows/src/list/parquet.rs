@@ -620,15 +620,11 @@ impl Urls {
 /// Returns a record with a URL, whose text is the URL on one line.
 #[inline]
 fn on_a_line<'u>(url: &'u [u8], arena: &'u Arena) -> Record<'u> {
-    // Of most URLs one look at 16 bytes tells it.
-    let may_have = !are_above(b'\r', url);
-    match may_have.then(|| memchr::memchr3(b'\n', b'\r', 0, url)).flatten() {
-        None => Record::plain(url, 0),
-        Some(_) => {
-            let line = arena.alloc_slice_copy(&on_one_line(url));
-            Record::plain(line, 0).with_url(url)
-        }
+    // Most URLs have no byte as low as these.
+    if are_above(b'\r', url) || memchr::memchr3(b'\n', b'\r', 0, url).is_none() {
+        return Record::plain(url, 0);
     }
+    Record::plain(arena.alloc_slice_copy(&on_one_line(url)), 0).with_url(url)
 }
 
 /// Returns a URL with line ends and NUL escaped.

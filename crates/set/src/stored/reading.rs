@@ -54,7 +54,7 @@ struct Failure {
 enum Given {
     /// The server gave this answer.
     ByServer,
-    /// The server did not answer whoever made the archive.
+    /// The server gave no answer when it was asked for the archive.
     Nothing,
     /// The server answered with a file, or led to one, that the archive does not have.
     NotKnown,
