@@ -237,8 +237,8 @@ impl Audit {
 
     /// Adds to the crawlers of an account how soon their requests came.
     fn add_paces(&self, findings: &Findings, account: &mut Account) {
-        let agents = self.classifier.agents().iter().zip(&findings.paces.of_agents);
-        let paces: Map<&str, &Pace> = agents.map(|(agent, pace)| (agent.name(), pace)).collect();
+        let agents = self.classifier.agents().iter().zip(findings.paces.by_agent());
+        let paces: Map<&str, Pace> = agents.map(|(agent, pace)| (agent.name(), pace)).collect();
         for row in account.records.record_agents.iter_mut().flatten() {
             let pace = row.agent.as_deref().and_then(|agent| paces.get(agent));
             row.pace = pace.filter(|pace| pace.requests > 0).map(|pace| (*pace).clone());

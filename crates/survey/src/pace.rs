@@ -10,6 +10,9 @@
 //! them. If requests are out of order by more than the delay, some are missed, and none is made up: a test
 //! compares this with all requests in the order of their times.
 //!
+//! Some lists have days, or times without seconds. If no time of a run has more, that is their resolution:
+//! two requests of one minute may be 59 seconds apart.
+//!
 //! The requests for `*` are of many browsers and tools, so they are no streams.
 //!
 //! Memory: [`AUDIT_STREAMS_MAX`](crate::limits::AUDIT_STREAMS_MAX) streams with their last times, and the
@@ -40,11 +43,18 @@ pub(crate) struct Requests {
     streams: IndexMap<Vec<u8>, Vec<Request>, RandomState>,
 }
 
+/// The resolutions of times, in seconds, the finest first: seconds, minutes and days.
+const RESOLUTIONS: [u64; 3] = [1, 60, 86_400];
+
 /// The requests of a run.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Paces {
-    /// By agent.
-    pub of_agents: Vec<Pace>,
+    /// By agent, without the requests that came sooner.
+    of_agents: Vec<Pace>,
+    /// By agent: those requests, for times of each resolution.
+    sooner: Vec<[u64; RESOLUTIONS.len()]>,
+    /// Whether some time does not fit each resolution.
+    has_finer: [bool; RESOLUTIONS.len()],
     /// The last time of each stream that is followed.
     last: Map<Vec<u8>, UnixSeconds>,
 }
@@ -127,6 +137,14 @@ fn followed_agent(answers: &Answers<'_>, record: usize) -> Option<usize> {
 }
 
 impl Paces {
+    /// Returns the requests of each agent.
+    pub fn by_agent(&self) -> impl Iterator<Item = Pace> {
+        // The coarsest one that all times fit.
+        let resolution = self.has_finer.iter().rposition(|is_finer| !is_finer).unwrap_or(0);
+        let agents = self.of_agents.iter().zip(&self.sooner);
+        agents.map(move |(pace, sooner)| Pace { sooner: sooner[resolution], ..pace.clone() })
+    }
+
     /// Adds the requests of the next chunk in the order of the input, which has none afterwards.
     pub fn add(&mut self, chunk: &mut Requests) {
         self.add_up_to(chunk, AUDIT_STREAMS_MAX);
@@ -136,12 +154,19 @@ impl Paces {
     fn add_up_to(&mut self, chunk: &mut Requests, streams_max: usize) {
         let agents = self.of_agents.len().max(chunk.paces.len());
         self.of_agents.resize(agents, Pace::default());
+        self.sooner.resize(agents, Default::default());
         for (pace, next) in self.of_agents.iter_mut().zip(&chunk.paces) {
             pace.merge(next);
         }
         for (stream, requests) in chunk.streams.drain(..) {
             let agent = u32::from_le_bytes(*stream.first_chunk().expect("the agent is first"));
             let pace = &mut self.of_agents[agent as usize];
+            let sooner = &mut self.sooner[agent as usize];
+            for (time, _) in &requests {
+                for (has_finer, seconds) in self.has_finer.iter_mut().zip(RESOLUTIONS) {
+                    *has_finer |= !time.0.is_multiple_of(seconds);
+                }
+            }
             let is_full = self.last.len() >= streams_max;
             let mut requests = requests.into_iter();
             let last = match self.last.entry_ref(&stream) {
@@ -158,7 +183,10 @@ impl Paces {
             };
             for (time, seconds) in requests {
                 pace.compared += 1;
-                pace.sooner += u64::from(is_sooner(last.0.abs_diff(time.0), seconds));
+                let apart = last.0.abs_diff(time.0);
+                for (sooner, resolution) in sooner.iter_mut().zip(RESOLUTIONS) {
+                    *sooner += u64::from(is_sooner(apart, resolution, seconds));
+                }
                 pace.out_of_order += u64::from(time < *last);
                 *last = time;
             }
@@ -166,10 +194,10 @@ impl Paces {
     }
 }
 
-/// Whether two requests that are so many seconds apart by their times, which are rounded down, are surely
-/// closer than the delay.
-fn is_sooner(apart: u64, delay_seconds: f64) -> bool {
-    apart as f64 + 1.0 <= delay_seconds
+/// Whether two requests that are so many seconds apart by their times, which are rounded down to a
+/// resolution, are surely closer than the delay.
+fn is_sooner(apart: u64, resolution: u64, delay_seconds: f64) -> bool {
+    apart as f64 + resolution as f64 <= delay_seconds
 }
 
 #[cfg(test)]
@@ -195,31 +223,54 @@ mod tests {
             }
             sum.add_up_to(&mut part, streams_max);
         }
-        sum.of_agents
+        sum.by_agent().collect()
     }
 
     /// The number of requests of one stream that came sooner, by all of their times in order.
     fn sooner_in_order(mut times: Vec<u64>, delay_seconds: f64) -> u64 {
         times.sort_unstable();
-        times.windows(2).filter(|it| ((it[1] - it[0]) as f64 + 1.0) <= delay_seconds).count() as u64
+        times.windows(2).filter(|it| is_sooner(it[1] - it[0], 1, delay_seconds)).count() as u64
     }
 
     #[test]
     fn a_request_is_sooner_if_it_surely_is() {
-        for (apart, delay, expected) in [
-            (0, 1.0, true),
-            (1, 1.0, false),
-            (9, 10.0, true),
-            (10, 10.0, false),
+        for (apart, resolution, delay, expected) in [
+            (0, 1, 1.0, true),
+            (1, 1, 1.0, false),
+            (9, 1, 10.0, true),
+            (10, 1, 10.0, false),
             // 1.0 to 2.9 seconds on a clock.
-            (1, 1.5, false),
-            (0, 1.5, true),
-            (1, 2.0, true),
-            (u64::MAX, 1e300, true),
-            (0, f64::MIN_POSITIVE, false),
+            (1, 1, 1.5, false),
+            (0, 1, 1.5, true),
+            (1, 1, 2.0, true),
+            (u64::MAX, 1, 1e300, true),
+            (0, 1, f64::MIN_POSITIVE, false),
+            // Anywhere in one minute, or in two that follow each other.
+            (0, 60, 59.0, false),
+            (0, 60, 60.0, true),
+            (60, 60, 119.0, false),
+            (60, 60, 120.0, true),
         ] {
-            assert_eq!(is_sooner(apart, delay), expected, "{apart} {delay}");
+            let given = is_sooner(apart, resolution, delay);
+            assert_eq!(given, expected, "{apart} {resolution} {delay}");
         }
+    }
+
+    #[test]
+    fn times_without_seconds_and_days_are_compared_as_such() {
+        let of = |times: &[u64], delay| {
+            let request = |&time: &u64| (0, "a", "c", Some(time), delay);
+            let requests: Vec<Seen> = times.iter().map(request).collect();
+            added(&requests, 2, 9)[0].sooner
+        };
+        const DAY: u64 = 86_400;
+        assert_eq!(of(&[60, 60, 120], 30.0), 0, "minutes");
+        assert_eq!(of(&[60, 60, 120], 60.0), 1);
+        assert_eq!(of(&[60, 60, 120], 120.0), 2);
+        assert_eq!(of(&[60, 60, 121], 30.0), 1, "one of the times has seconds");
+        assert_eq!(of(&[DAY, DAY], 3_600.0), 0, "days");
+        assert_eq!(of(&[DAY, DAY], DAY as f64), 1);
+        assert_eq!(of(&[DAY, DAY, DAY + 60], 3_600.0), 2);
     }
 
     #[test]
