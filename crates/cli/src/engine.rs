@@ -9,7 +9,7 @@ use portcullis_files::kind::{FileKind, WrongKind};
 use portcullis_report::{Counts, JudgedAge, PolicyFacts};
 use portcullis_robots::syntax::NoteKind;
 pub use portcullis_rows::runner::thread_pool;
-use portcullis_set::batch::{Classifier, Freshness};
+use portcullis_set::batch::{AgentKind, Classifier, Freshness};
 use portcullis_set::{PolicySet, SetError};
 use portcullis_text::shell::word;
 use rayon::ThreadPool;
@@ -108,7 +108,10 @@ pub fn classifier(set: &Arc<PolicySet>, questions: &QuestionPlan) -> anyhow::Res
     let mut classifier = classifier.with_freshness(questions.freshness);
     if let Some(each) = &questions.each {
         classifier = classifier.with_agent_per_record(each.kind)?;
-        classifier = classifier.with_headers_read_by(agents::from_header);
+        classifier = classifier.with_agents_read_by(match each.kind {
+            AgentKind::Token => agents::from_token,
+            AgentKind::Header => agents::from_header,
+        });
     }
     if let Some(times) = &questions.times {
         let early = times.before_first;

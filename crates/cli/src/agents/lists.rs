@@ -143,15 +143,19 @@ fn has_classes(name: &str) -> bool {
     documented(name).is_some_and(|it| !it.classes.is_empty())
 }
 
-/// Returns the crawler of a name in a list: as its operator documents it, or with this token.
+/// Returns the crawler of a name in a list: as its operator documents it, or with this token. Its name is as
+/// given.
 ///
 /// # Errors
 ///
 /// If the dialect has no such tokens.
 pub(super) fn crawler(reading: &str, dialect: &Dialect) -> Result<Crawler, AgentError> {
-    match documented(first_token(reading)).filter(|it| it.reading == reading) {
-        Some(it) => it.crawler(dialect),
-        None => Crawler::parse(reading, dialect),
+    match documented(first_token(reading)) {
+        Some(it) if it.reading == reading => it.crawler(dialect),
+        Some(it) if it.reading.eq_ignore_ascii_case(reading) => {
+            Ok(Crawler::parse(reading, dialect)?.read_as(&it.crawler(dialect)?))
+        }
+        _ => Crawler::parse(reading, dialect),
     }
 }
 
@@ -281,10 +285,10 @@ pub fn page_of_token(name: &str) -> Option<Page> {
 /// Where the names of ai.robots.txt come from.
 const LISTED_URL: &str = "https://github.com/ai-robots-txt/ai.robots.txt";
 
-/// Whether a crawler fetches pages to train models, by its name as a list has it.
-pub fn trains(name: &str) -> bool {
+/// Whether the crawler with this product token fetches pages to train models.
+pub fn trains(token: &str) -> bool {
     let training = find("ai-training").map(|list| list.names).unwrap_or_default();
-    training.iter().any(|it| it.eq_ignore_ascii_case(name))
+    training.iter().any(|it| it.eq_ignore_ascii_case(token))
 }
 
 /// Whether a token controls the use of pages, and sends no requests.

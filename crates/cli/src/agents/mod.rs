@@ -148,6 +148,12 @@ impl Asked {
         self.lists.iter().enumerate().map(list).collect()
     }
 
+    /// Adds tokens after the other names, for which the groups for `*` do not count.
+    pub fn add_without_default(&mut self, tokens: &[String]) {
+        let names = tokens.iter().map(|token| Name::new(format!("{token}!"), None, None));
+        self.names.extend(names);
+    }
+
     /// Returns the names that `-a` itself has, not a list.
     pub fn given(&self) -> impl Iterator<Item = &str> {
         let given = self.names.iter().filter(|it| it.list.is_none() && !it.is_documented);
@@ -166,8 +172,11 @@ impl Asked {
     /// Reads the agents that `-a` names as their operators document them, as headers are read.
     pub fn read_as_documented(&mut self) {
         for name in self.names.iter_mut().filter(|name| name.list.is_none()) {
-            if let Some(crawler) = documented(&name.name).filter(|it| it.reads_otherwise()) {
-                (name.name, name.is_documented) = (crawler.reading.to_owned(), true);
+            if let Some(crawler) = documented(&name.name) {
+                name.is_documented = true;
+                if crawler.has_other_groups() {
+                    crawler.reading.clone_into(&mut name.name);
+                }
             }
         }
     }
@@ -185,6 +194,19 @@ impl Asked {
 /// Returns the first token of a reading.
 fn first_token(reading: &str) -> &str {
     reading.split(['+', '!']).next().unwrap_or(reading)
+}
+
+/// Returns the crawler with a product token, or with several joined by `+`, which reads robots.txt as its
+/// operator documents.
+///
+/// # Errors
+///
+/// If the text is not a token of the dialect.
+pub fn from_token(token: &str, dialect: &Dialect) -> Result<Crawler, AgentError> {
+    match documented(token) {
+        Some(documented) => documented.crawler(dialect),
+        None => Crawler::parse(token, dialect),
+    }
 }
 
 /// Returns the crawler that sends a User-Agent header, which reads robots.txt as its operator documents.

@@ -48,6 +48,8 @@ pub struct Classifier {
     pub(super) starts: Starts,
     /// The labels of usage that are asked about.
     pub(super) labels: Vec<Label>,
+    /// Whether what files state about disallowed URLs is found too.
+    pub(super) has_usage_of_disallowed: bool,
     /// How the age of captures is compared; `None` to ignore it.
     pub(super) freshness: Option<Freshness>,
     pub(super) before_first: BeforeFirst,
@@ -79,11 +81,12 @@ pub(super) struct Crawlers {
     by_name: HashMap<Vec<u8>, u32, RandomState>,
     /// The agent that no file names.
     pub unnamed: u32,
-    pub read_header: HeaderReader,
+    /// Reads the agent of a record that is of `kind` and not known by name.
+    pub read: CrawlerReader,
 }
 
-/// Returns the crawler that sends a User-Agent header in a dialect, as [`Crawler::from_header`] does.
-pub type HeaderReader = fn(&str, &Dialect) -> Result<Crawler, AgentError>;
+/// Returns the crawler of a record in a dialect, as [`Crawler::parse`] and [`Crawler::from_header`] do.
+pub type CrawlerReader = fn(&str, &Dialect) -> Result<Crawler, AgentError>;
 
 /// An error that prevents queries of a set.
 #[derive(Debug, thiserror::Error)]
@@ -167,6 +170,7 @@ impl Classifier {
             settings,
             starts,
             labels: Vec::new(),
+            has_usage_of_disallowed: false,
             freshness: None,
             before_first: BeforeFirst::Unknown,
             at: None,
@@ -221,18 +225,22 @@ impl Classifier {
         self.agents.push(chain);
         // Starts of this classifier may refer to other agents, so none of them is kept.
         self.starts = starts_of(self.set.policy_count(), self.agents.len())?;
-        let read_header = Crawler::from_header;
-        self.crawlers = Some(Crawlers { kind, by_name, unnamed, read_header });
+        let read = match kind {
+            AgentKind::Token => Crawler::parse,
+            AgentKind::Header => Crawler::from_header,
+        };
+        self.crawlers = Some(Crawlers { kind, by_name, unnamed, read });
         Ok(self)
     }
 
-    /// Reads the headers of records by `read_header` instead of [`Crawler::from_header`], for instance as the
-    /// operators of crawlers document it. No effect without [an agent per
+    /// Reads the agents of records by `read` instead of [`Crawler::parse`] for tokens, or [`Crawler::from_header`]
+    /// for headers: for instance as the operators of crawlers document it. A crawler that follows groups besides
+    /// its own is not taken for one that no file names. No effect without [an agent per
     /// record](Classifier::with_agent_per_record).
     #[must_use]
-    pub fn with_headers_read_by(mut self, read_header: HeaderReader) -> Classifier {
+    pub fn with_agents_read_by(mut self, read: CrawlerReader) -> Classifier {
         if let Some(crawlers) = &mut self.crawlers {
-            crawlers.read_header = read_header;
+            crawlers.read = read;
         }
         self
     }
@@ -253,6 +261,15 @@ impl Classifier {
         assert!(self.crawlers.is_none(), "usage is not asked about with an agent per record");
         self.settings.limits.automata_bytes_max /= 2;
         self.labels = labels.to_vec();
+        self
+    }
+
+    /// Also finds what files state about URLs that an agent may not fetch, instead of [`Preference::NoAccess`].
+    ///
+    /// [`Preference::NoAccess`]: portcullis_dialect::usage::Preference::NoAccess
+    #[must_use]
+    pub fn with_usage_of_disallowed(mut self) -> Classifier {
+        self.has_usage_of_disallowed = true;
         self
     }
 

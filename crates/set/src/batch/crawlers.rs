@@ -99,9 +99,9 @@ impl Classifier {
             AgentKind::Token if matches!(text, "" | "-") => return Ok(Named::Agent(NONE)),
             AgentKind::Token => match crawlers.known(text) {
                 Some(agent) => return Ok(Named::Agent(agent)),
-                None => Crawler::parse(text, self.dialect()),
+                None => (crawlers.read)(text, self.dialect()),
             },
-            AgentKind::Header => (crawlers.read_header)(text, self.dialect()),
+            AgentKind::Header => (crawlers.read)(text, self.dialect()),
         };
         let Ok(chain) = chain else { return Ok(Named::Agent(NONE)) };
         if crawlers.kind == AgentKind::Header {

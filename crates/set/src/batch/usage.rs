@@ -84,7 +84,8 @@ pub struct StatedPlace {
 
 impl Classifier {
     /// Finds the preferences on the paths of a block with these policies and decisions, by question and
-    /// agent; none if no label is asked about. Where access is not allowed, there is no preference.
+    /// agent; none if no label is asked about. Where access is not allowed, there is no preference, unless it is
+    /// asked for.
     pub(super) fn find_preferences(
         &self,
         policies: &[u32],
@@ -97,9 +98,14 @@ impl Classifier {
         }
         let (agents, labels) = (self.agents.len(), self.labels.len());
         let UsageMemory { known, asked, preferences, records } = memory;
-        let unless_stated = decisions.iter().map(|decision| match decision.verdict() {
-            Verdict::Allow => Preference::Unstated,
-            Verdict::Disallow | Verdict::Unknown | Verdict::Invalid => Preference::NoAccess,
+        let has_preference = |decision: &Answer| match decision.verdict() {
+            Verdict::Allow => true,
+            Verdict::Disallow => self.has_usage_of_disallowed,
+            Verdict::Unknown | Verdict::Invalid => false,
+        };
+        let unless_stated = decisions.iter().map(|decision| match has_preference(decision) {
+            true => Preference::Unstated,
+            false => Preference::NoAccess,
         });
         preferences.clear();
         preferences.extend(unless_stated.flat_map(|it| std::iter::repeat_n(it, labels)));
@@ -107,10 +113,9 @@ impl Classifier {
         records.resize(preferences.len(), (NONE, NONE));
         asked.clear();
         for (question, &policy) in (0..).zip(policies) {
-            let allowed = &decisions[question as usize * agents..][..agents];
-            let is_allowed = allowed.iter().any(|decision| decision.verdict() == Verdict::Allow);
+            let of_agents = &decisions[question as usize * agents..][..agents];
             if !matches!(policy, NO_POLICY | NO_URL)
-                && is_allowed
+                && of_agents.iter().any(has_preference)
                 && self.set.policy_head(PolicyNumber(policy))?.has_usage()?
             {
                 asked.push((policy, question));
@@ -147,9 +152,9 @@ impl Classifier {
                 }
             };
             let is_asked = |agent: &usize| {
-                let mut verdicts =
-                    asked.iter().map(|(_, it)| decisions[*it as usize * agents + agent].verdict());
-                verdicts.any(|verdict| verdict == Verdict::Allow)
+                let mut decisions =
+                    asked.iter().map(|(_, it)| &decisions[*it as usize * agents + agent]);
+                decisions.any(has_preference)
             };
             let asking = (0..agents).filter(is_asked);
             self.with_usage_of(PolicyNumber(policy), asking, known, answer)?;
