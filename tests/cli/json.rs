@@ -250,7 +250,7 @@ const RUNS: &[(&str, Option<&str>)] = &[
         None,
     ),
     (
-        "filter --robots robots -a GPTBot,Bot --purpose train-ai --unstated drop list.csv -q --summary json",
+        "filter --robots robots -a GPTBot,Bot --purpose train-ai --unstated drop --purpose-token Use list.csv -q --summary json",
         None,
     ),
     ("filter --robots robots -a Bot more -q --rejects rejects.jsonl --summary json", None),

@@ -50,7 +50,7 @@ def test_figures_are_those_of_the_command_line(policies, urls, program, tmp_path
         members = account.to_dict()
         assert members == {name: expected[name] for name in members}
         assert expected.keys() - members.keys() == {
-            "bytes", "invalid", "notes", "reserved_from_training", "time", "unnamed_agents",
+            "bytes", "invalid", "notes", "permitted_for_training", "reserved_from_training", "time", "unnamed_agents",
         }
         assert account.to_markdown() == markdown
 

@@ -1,5 +1,7 @@
 //! `portcullis filter`: prints the allowed records, byte for byte.
 
+use anyhow::ensure;
+use portcullis_dialect::usage::Label;
 use portcullis_report::Filter;
 use portcullis_report::filter::{Class, Fate, Plan, Quantifier};
 use portcullis_rows::list::ListFormat;
@@ -31,10 +33,16 @@ pub fn run(mut args: FilterArgs, files: &Files) -> anyhow::Result<ExitStatus> {
         pages,
         purpose: args.purpose,
         unstated: args.unstated.map(|is_kept| if is_kept { Fate::Keep } else { Fate::Drop }),
+        purpose_tokens: args.purpose_tokens.len(),
     };
+    ensure!(
+        plan.purpose_tokens == 0 || plan.labels() != [Label::Use],
+        "--purpose-token states y or n, not a level of use; use --purpose train-ai or ai-use"
+    );
     let writes = !args.quiet && !args.count;
     let mut request =
         Request::new(args.records, files, Vec::from_iter(plan.purpose.map(|it| it.label)), writes)?;
+    request.ask_purpose_tokens(&args.purpose_tokens);
     let aside = aside.map(|to| to.file.as_ref());
     let (output, has_folder) = (&request.output, request.folder.is_some());
     let are_rows = writes

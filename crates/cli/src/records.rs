@@ -17,6 +17,7 @@ use portcullis_dialect::usage::Label;
 use portcullis_files::expand::Input;
 use portcullis_report::limits::SUMMARY_UNKNOWN_HOSTS_MAX;
 use portcullis_report::{Counts, Encoded, Format, TRAINING, Written};
+use portcullis_robots::policy::Crawler;
 use portcullis_set::Damage;
 use portcullis_set::batch::Classifier;
 
@@ -97,6 +98,11 @@ impl Request {
         })
     }
 
+    /// Decides records for tokens of a purpose too, after the agents and by the groups that name them.
+    pub fn ask_purpose_tokens(&mut self, tokens: &[String]) {
+        self.questions.asked.add_without_default(tokens);
+    }
+
     /// Opens the outputs and loads the policies. `extension` is that of outputs for each list, if they do
     /// not have the list's own format, and `aside` are the files for records that are set aside.
     ///
@@ -131,9 +137,12 @@ impl Request {
         let (pool, questions) = (thread_pool(self.stream.threads)?, &self.questions);
         let policies = engine::load(&pool, &self.policies, questions)?;
         policies.show_notes(self.summary.form);
-        let trainers = self.trainers(&policies);
-        let labels = if trainers.is_empty() { &self.labels[..] } else { &TRAINING };
-        let classifier = engine::classifier(&policies.set, questions)?.with_usage(labels).into();
+        let trainers = self.trainers(&policies)?;
+        let classifier = engine::classifier(&policies.set, questions)?;
+        let classifier = match trainers.is_empty() {
+            true => classifier.with_usage(&self.labels),
+            false => classifier.with_usage(&TRAINING).with_usage_of_disallowed(),
+        };
         let loaded = Instant::now();
         Ok(Opened {
             request: self,
@@ -142,20 +151,21 @@ impl Request {
             hosts,
             aside,
             policies,
-            classifier,
+            classifier: classifier.into(),
             trainers,
             loaded,
         })
     }
 
     /// Returns the agents that train models, by number, if files of the set reserve uses and nobody asks which.
-    fn trainers(&self, policies: &Policies) -> Vec<usize> {
+    fn trainers(&self, policies: &Policies) -> anyhow::Result<Vec<usize>> {
         let is_asked = !self.labels.is_empty() || self.questions.each.is_some();
         if is_asked || !policies.set.has_usage() {
-            return Vec::new();
+            return Ok(Vec::new());
         }
-        let names = policies.agents.run.agents.iter().enumerate();
-        names.filter(|(_, name)| agents::trains(name)).map(|(place, _)| place).collect()
+        let agents = self.questions.agents(policies.set.dialect())?;
+        let trains = |agent: &Crawler| agent.tokens().next().is_some_and(agents::trains);
+        Ok((0..agents.len()).filter(|&number| trains(&agents[number])).collect())
     }
 
     /// Divides a run into parts, and notes what is left out. An output for all lists is opened now, so that
@@ -268,7 +278,7 @@ impl Opened {
                     if counts_all {
                         counts.ask_preferences(&labels);
                     }
-                    counts.ask_reserved(&trainers);
+                    counts.ask_training(&trainers);
                     if counts_all || summary.form == SummaryForm::Text {
                         counts.ask_drops();
                     }
@@ -334,7 +344,14 @@ impl Opened {
         if let Some(records @ 1..) = sum.reserved {
             notes.add(format!(
                 "{} may be fetched by crawlers that train models although the file reserves that use; \
-                 filter --purpose train-ai drops them, classify --usage train-ai,use shows them",
+                 classify --usage train-ai,use shows them, and filter drops them with --purpose train-ai or \
+                 use=full",
+                counted(records, "URL")
+            ));
+        }
+        if let Some(records @ 1..) = sum.permitted {
+            notes.add(format!(
+                "{} may not be fetched by crawlers that train models although the file permits that use",
                 counted(records, "URL")
             ));
         }

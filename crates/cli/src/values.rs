@@ -193,6 +193,15 @@ pub fn purpose(text: &str) -> Result<Purpose, String> {
     text.trim().parse()
 }
 
+/// Parses a token of `--purpose-token`, which a group of robots.txt names.
+pub fn purpose_token(text: &str) -> Result<String, String> {
+    let token = text.trim();
+    match token.bytes().all(|byte| byte.is_ascii_alphabetic() || b"-_".contains(&byte)) {
+        true if !token.is_empty() => Ok(token.to_owned()),
+        _ => Err("expected one product token of letters, - and _, such as Google-Extended".into()),
+    }
+}
+
 /// Parses a label of `--usage`, or its name in Content-Signal.
 pub fn label(text: &str) -> Result<Label, LabelError> {
     text.trim().parse()

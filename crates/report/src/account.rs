@@ -285,6 +285,9 @@ pub struct RecordFigures {
     /// The records that a crawler that trains models may fetch although their use for that is reserved.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reserved_from_training: Option<u64>,
+    /// The records that a crawler that trains models may not fetch although their use for that is permitted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub permitted_for_training: Option<u64>,
     /// The records of files with a crawl delay that is not a number.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unreadable_delays: Option<u64>,
@@ -414,6 +417,7 @@ impl RecordFigures {
             ages: run.judged_age.is_some().then_some(Figures(ages)),
             before_first: run.at.is_some().then_some(before_first),
             reserved_from_training: counts.reserved,
+            permitted_for_training: counts.permitted,
             unreadable_delays: counts.unreadable_delays,
             unknown_hosts: counts.unknown_hosts.top(SUMMARY_UNKNOWN_HOSTS_SHOWN),
             other_scheme: counts.other_scheme.top(SUMMARY_UNKNOWN_HOSTS_SHOWN),
@@ -462,6 +466,10 @@ impl RecordFigures {
             line(
                 "URLs that training crawlers may fetch but whose use for training is reserved",
                 self.reserved_from_training.filter(|it| *it > 0).map(grouped),
+            ),
+            line(
+                "URLs that training crawlers may not fetch but whose use for training is permitted",
+                self.permitted_for_training.filter(|it| *it > 0).map(grouped),
             ),
             ages,
         ];
@@ -657,14 +665,20 @@ fn names(agents: impl ExactSizeIterator<Item = String>) -> String {
 
 /// Describes which records are kept.
 fn describe(plan: &Plan) -> String {
-    let Plan { quantifier, keeps, unknown, invalid, pages, purpose, unstated } = plan;
+    let Plan { quantifier, keeps, unknown, invalid, pages, purpose, unstated, purpose_tokens } =
+        plan;
     let agents = match quantifier {
         Quantifier::All => "all agents",
         Quantifier::Any => "any agent",
     };
     let mut text = format!("records that are {keeps} for {agents}");
     if let (Some(label), Some(unstated)) = (purpose, unstated) {
-        text += &format!(", and may be used for {label} (not stated: {unstated})");
+        text += &format!(", and may be used for {label} (not stated: {unstated}");
+        match purpose_tokens {
+            0 => text.push(')'),
+            1 => text += "; the last agent is a token of the purpose)",
+            tokens => text += &format!("; the last {tokens} agents are tokens of the purpose)"),
+        }
     }
     text + &format!("; unknown: {unknown}; not a URL: {invalid}; pages: {pages}")
 }

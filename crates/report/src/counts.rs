@@ -84,6 +84,8 @@ pub struct Counts {
     /// The records that one of them may fetch although the file states that it must not train on them; `None`
     /// unless they are counted.
     pub reserved: Option<u64>,
+    /// The records that one of them may not fetch although the file permits it to train on them.
+    pub permitted: Option<u64>,
     /// The records by agent and verdict, if each record has an agent of its own. The last agent is
     /// that of records without a known one.
     record_agents: Vec<[u64; Verdict::ALL.len()]>,
@@ -110,6 +112,31 @@ fn other_scheme(scheme: &[u8]) -> Option<&'static [u8]> {
 
 /// The labels by which sites reserve pages from training.
 pub const TRAINING: [Label; 2] = [Label::TrainAi, Label::Use];
+
+/// A contradiction between access for training and what a file states about that use.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Conflict {
+    /// The URL may be fetched, and its use is reserved.
+    Reserved,
+    /// The URL may not be fetched, and its use is permitted.
+    Permitted,
+}
+
+impl Conflict {
+    /// Returns the contradiction of a verdict with preferences about [`TRAINING`]. The stricter one counts, as
+    /// where statements of several fields are combined.
+    fn of(verdict: Verdict, stated: &[Preference]) -> Option<Conflict> {
+        let has = |wanted: &[Preference]| stated.iter().any(|it| wanted.contains(it));
+        let is_reserved = has(&[Preference::No, Preference::Immediate, Preference::Reference]);
+        match verdict {
+            Verdict::Allow if is_reserved => Some(Conflict::Reserved),
+            Verdict::Disallow if !is_reserved && has(&[Preference::Yes, Preference::Full]) => {
+                Some(Conflict::Permitted)
+            }
+            _ => None,
+        }
+    }
+}
 
 /// The reasons that do not determine the state of the origin.
 const STATELESS: [Reason; 5] =
@@ -170,8 +197,7 @@ impl Counts {
             self.add_preferences(answers.preferences());
         }
         if !self.trainers.is_empty() {
-            let count = self.count_reserved(answers);
-            add_option(&mut self.reserved, Some(count));
+            self.add_training(answers);
         }
         if answers.session().classifier().has_agent_per_record() {
             self.add_record_agents(answers);
@@ -179,27 +205,33 @@ impl Counts {
         Ok(())
     }
 
-    /// Counts the records that agents may fetch to train models, and whose use for that is reserved.
-    fn count_reserved(&self, answers: &Answers<'_>) -> u64 {
-        let of_record = self.agents.len() * TRAINING.len();
-        // Without access there is no preference.
-        let is_reserved = |record: &[Preference]| {
-            self.trainers.iter().any(|trainer| {
-                let own = &record[trainer * TRAINING.len()..][..TRAINING.len()];
-                own.iter().any(|stated| {
-                    matches!(stated, Preference::No | Preference::Immediate | Preference::Reference)
-                })
-            })
+    /// Counts the records on which access for training and what files state about that use contradict each other.
+    fn add_training(&mut self, answers: &Answers<'_>) {
+        let agents = self.agents.len();
+        let conflict = |answer: usize| {
+            let stated = &answers.preferences()[answer * TRAINING.len()..][..TRAINING.len()];
+            Conflict::of(answers.decisions()[answer].verdict(), stated)
         };
-        let records = answers.preferences().chunks_exact(of_record);
-        records.filter(|record| is_reserved(record)).count() as u64
+        let (mut reserved, mut permitted) = (0, 0);
+        for record in 0..answers.decisions().len() / agents {
+            let found = |wanted| {
+                let answers = self.trainers.iter().map(|trainer| record * agents + trainer);
+                u64::from(answers.map(conflict).any(|it| it == Some(wanted)))
+            };
+            reserved += found(Conflict::Reserved);
+            permitted += found(Conflict::Permitted);
+        }
+        add_option(&mut self.reserved, Some(reserved));
+        add_option(&mut self.permitted, Some(permitted));
     }
 
-    /// Counts the records of the following blocks that `trainers` may fetch although their use is reserved. The
-    /// labels of the classifier are [`TRAINING`].
-    pub fn ask_reserved(&mut self, trainers: &[usize]) {
+    /// Counts where access and use for training contradict each other in the following blocks, for the agents
+    /// `trainers`. The labels of the classifier are [`TRAINING`], also where access is disallowed.
+    pub fn ask_training(&mut self, trainers: &[usize]) {
         self.trainers = trainers.into();
-        add_option(&mut self.reserved, (!trainers.is_empty()).then_some(0));
+        let asked = (!trainers.is_empty()).then_some(0);
+        add_option(&mut self.reserved, asked);
+        add_option(&mut self.permitted, asked);
     }
 
     /// Counts the preferences of each record about all labels, agent by agent.
@@ -374,6 +406,7 @@ impl Counts {
         add_option(&mut self.kept, next.kept);
         add_option(&mut self.unstated, next.unstated);
         add_option(&mut self.reserved, next.reserved);
+        add_option(&mut self.permitted, next.permitted);
         self.invalid.merge(&next.invalid);
         self.plan = self.plan.or(next.plan);
         if let Some(next) = &next.dropped {

@@ -9,6 +9,7 @@
 //! the decisions of a block, so it is done only for an account.
 
 use std::fmt;
+use std::ops::Range;
 use std::str::FromStr;
 
 use portcullis_dialect::decision::{Answer, PolicyState, Reason, Verdict};
@@ -111,6 +112,15 @@ pub struct Plan {
     /// The treatment of a record of an allowed agent if the use for the purpose is not stated: `keep` or
     /// `drop`. `y` is always allowed then, `n` never. `None` if only access counts.
     pub unstated: Option<Fate>,
+    /// The number of tokens of the purpose, which are the last agents of each record and fetch nothing: a
+    /// rule for one states `y` or `n` about the purpose.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub purpose_tokens: usize,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 /// A use that must be permitted.
@@ -176,6 +186,7 @@ impl Plan {
             pages: Fate::Keep,
             purpose: None,
             unstated: None,
+            purpose_tokens: 0,
         }
     }
 
@@ -193,9 +204,9 @@ impl Plan {
     pub fn classes(&self, answers: &Answers<'_>) -> Result<Vec<Class>, Damage> {
         let mut classes = self.verdicts(answers);
         if self.pages != Fate::Keep {
-            let (sides, agents) = (sides(answers), answers.per_record());
+            let sides = sides(answers);
             for (record, class) in classes.iter_mut().enumerate() {
-                let own = record * agents..(record + 1) * agents;
+                let own = self.crawlers(answers, record);
                 let decisions = sides.iter().flat_map(|side| &side.0[own.clone()]);
                 let is_allowed = decisions.clone().all(|it| it.verdict() == Verdict::Allow);
                 let has = |reason| decisions.clone().any(|it| it.reason() == reason);
@@ -224,31 +235,51 @@ impl Plan {
             return decisions.iter().map(|decision| Class::of(decision.verdict())).collect();
         }
         // An agent that is known to be disallowed at either time is disallowed.
-        let of_agent =
-            |answer| Quantifier::All.combine(sides.iter().map(|side| self.of_agent(answer, *side)));
-        let records = 0..decisions.len() / agents;
-        records
-            .map(|record| (record * agents..(record + 1) * agents).map(of_agent))
-            .map(|verdicts| Class::of(self.quantifier.combine(verdicts)))
-            .collect()
+        let of_agent = |answer, tokens: &Range<usize>| {
+            let of_side = |side: &Side<'_>| self.of_agent(answer, tokens, *side);
+            Quantifier::All.combine(sides.iter().map(of_side))
+        };
+        let of_record = |record| {
+            let tokens = self.tokens(answers, record);
+            let verdicts = self.crawlers(answers, record).map(|answer| of_agent(answer, &tokens));
+            Class::of(self.quantifier.combine(verdicts))
+        };
+        (0..decisions.len() / agents).map(of_record).collect()
+    }
+
+    /// Returns the answers for the crawlers of a record.
+    #[inline]
+    fn crawlers(&self, answers: &Answers<'_>, record: usize) -> Range<usize> {
+        let agents = answers.per_record();
+        record * agents..(record + 1) * agents - self.purpose_tokens
+    }
+
+    /// Returns the answers for the tokens of the purpose of a record.
+    #[inline]
+    fn tokens(&self, answers: &Answers<'_>, record: usize) -> Range<usize> {
+        let end = (record + 1) * answers.per_record();
+        end - self.purpose_tokens..end
     }
 
     /// Returns the number of records in a block on which a preference is unstated.
     pub fn count_unstated(&self, answers: &Answers<'_>) -> u64 {
-        let (sides, agents) = (sides(answers), answers.per_record());
+        let sides = sides(answers);
         let is_unstated = |record: &usize| {
-            let mut preferences = sides.iter().map(|side| &side.1[record * agents..][..agents]);
-            preferences.any(|own| own.contains(&Preference::Unstated))
+            let tokens = self.tokens(answers, *record);
+            let of_side = |answer: usize| {
+                sides.iter().any(|side| preference(answer, &tokens, *side) == Preference::Unstated)
+            };
+            self.crawlers(answers, *record).any(of_side)
         };
-        (0..sides[0].1.len() / agents).filter(is_unstated).count() as u64
+        (0..sides[0].1.len() / answers.per_record()).filter(is_unstated).count() as u64
     }
 
     /// Returns the verdict of one answer, by access and the preference about the purpose.
     #[inline]
-    fn of_agent(&self, answer: usize, (decisions, preferences): Side<'_>) -> Verdict {
-        let verdict = decisions[answer].verdict();
+    fn of_agent(&self, answer: usize, tokens: &Range<usize>, side: Side<'_>) -> Verdict {
+        let verdict = side.0[answer].verdict();
         match self.unstated {
-            Some(unstated) if verdict == Verdict::Allow => match preferences[answer] {
+            Some(unstated) if verdict == Verdict::Allow => match preference(answer, tokens, side) {
                 Preference::Unstated if unstated == Fate::Keep => Verdict::Allow,
                 stated if self.purpose.is_some_and(|it| stated.permits(it.least)) => Verdict::Allow,
                 _ => Verdict::Disallow,
@@ -272,17 +303,18 @@ impl Plan {
     /// that of now. If all agents must be allowed, it is the worst of their causes; if one is enough,
     /// the best.
     fn cause_of_disallowed(&self, answers: &Answers<'_>, record: usize) -> Cause {
-        let (sides, agents) = (sides(answers), answers.per_record());
+        let (sides, tokens) = (sides(answers), self.tokens(answers, record));
         let at = |answer: usize, side: Side<'_>| {
-            let cause = match (side.0[answer].verdict(), side.1.get(answer)) {
-                (Verdict::Allow, Some(Preference::Unstated)) => Cause::NotStated,
-                (Verdict::Allow, _) => Cause::NotPermitted,
-                _ => Cause::Disallowed,
+            let is_allowed = side.0[answer].verdict() == Verdict::Allow;
+            let cause = match is_allowed.then(|| preference(answer, &tokens, side)) {
+                Some(Preference::Unstated) => Cause::NotStated,
+                Some(_) => Cause::NotPermitted,
+                None => Cause::Disallowed,
             };
-            (self.of_agent(answer, side) == Verdict::Disallow).then_some(cause)
+            (self.of_agent(answer, &tokens, side) == Verdict::Disallow).then_some(cause)
         };
         let of_agent = |answer| sides.iter().find_map(|side| at(answer, *side));
-        let causes = (record * agents..(record + 1) * agents).filter_map(of_agent);
+        let causes = self.crawlers(answers, record).filter_map(of_agent);
         let cause = match self.quantifier {
             Quantifier::All => causes.min(),
             Quantifier::Any => causes.max(),
@@ -315,6 +347,23 @@ impl Plan {
 
 /// The decisions on a block at one time, and the preferences if a purpose is asked about.
 pub(crate) type Side<'a> = (&'a [Answer], &'a [Preference]);
+
+/// Returns the preference of an allowed answer about the purpose: what its file states for the crawler and by
+/// the rules for `tokens`, `n` before `y`. Without a rule for it, a token states nothing.
+#[inline]
+fn preference(
+    answer: usize,
+    tokens: &Range<usize>,
+    (decisions, preferences): Side<'_>,
+) -> Preference {
+    let by_rule = |token: &Answer| match (token.reason(), token.verdict()) {
+        (Reason::Rule, Verdict::Allow) => Preference::Yes,
+        (Reason::Rule, _) => Preference::No,
+        _ => Preference::Unstated,
+    };
+    let stated = decisions[tokens.clone()].iter().map(by_rule);
+    stated.fold(preferences[answer], |one, next| if next.rank() < one.rank() { next } else { one })
+}
 
 /// Returns what was decided about a block, then the same as of now if it is asked for.
 pub(crate) fn sides<'a>(answers: &'a Answers<'_>) -> Vec<Side<'a>> {

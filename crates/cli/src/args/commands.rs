@@ -166,6 +166,14 @@ pub struct FilterArgs {
     #[arg(long, value_parser = values::one_of(&[("keep", true), ("drop", false)]), value_name = "WHAT", requires = "purpose", hide_short_help = true, help_heading = "Selection")]
     pub unstated: Option<bool>,
 
+    /// Read rules for this token as y or n about the purpose
+    ///
+    /// Some tokens, such as Google-Extended and Applebot-Extended, fetch nothing: by rules for them, a file
+    /// permits or refuses a use. A rule that allows a URL states y, one that disallows it n, and no rule
+    /// states nothing; the groups for * do not count. n of any token or field precedes y.
+    #[arg(long = "purpose-token", value_name = "TOKEN", value_delimiter = ',', value_parser = values::purpose_token, requires = "purpose", hide_short_help = true, help_heading = "Selection")]
+    pub purpose_tokens: Vec<String>,
+
     #[command(flatten)]
     pub records: RecordsArgs,
 
