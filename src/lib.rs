@@ -76,10 +76,10 @@
 //! | feature | adds | packages |
 //! |---|---|---:|
 //! | (none) | one file: parse, decide, explain | 30 |
-//! | `serde` | `Serialize` for decisions and explanations | 33 |
-//! | `set` (default) | policy sets: open and ask them | 38 |
-//! | `compile` | sets of files in memory, folders, WARC, JSON Lines and CSV | 80 |
-//! | `parquet` | `compile`, also of archives in Parquet | 108 |
+//! | `serde` | `Serialize` for decisions and explanations | 32 |
+//! | `set` (default) | policy sets: open and ask them | 44 |
+//! | `compile` | sets of files in memory, folders, WARC, JSON Lines and CSV | 78 |
+//! | `parquet` | `compile`, also of archives in Parquet | 101 |
 //!
 //! Parsing is linear in the file. A URL costs 30 to 170 ns, depending on how much of the set is in
 //! the processor's caches. The implementation is split into crates (`portcullis-robots`,
@@ -131,6 +131,26 @@ pub mod explain {
     pub use portcullis_robots::policy::{
         ExplainedRecord, ExplainedRule, ExplainedStatement, Explanation, Loss, UsageExplanation,
     };
+}
+
+/// Known crawlers: lists such as those for AI, and how operators document that their crawlers read robots.txt.
+///
+/// ```
+/// use portcullis::{RFC_9309, Robots, crawlers};
+///
+/// let training = crawlers::find("ai-training").unwrap();
+/// assert!(training.tokens.contains(&"GPTBot"));
+///
+/// // Googlebot-Image follows the groups of Googlebot if none names it.
+/// let crawler = crawlers::from_token("Googlebot-Image", &RFC_9309)?;
+/// assert_eq!(crawler.name(), "Googlebot-Image+Googlebot");
+/// let robots = Robots::parse(b"User-agent: Googlebot\nDisallow: /private\n");
+/// assert!(!robots.agent(&crawler).is_allowed("/private/x"));
+/// # Ok::<(), portcullis::AgentError>(())
+/// ```
+pub mod crawlers {
+    #[doc(inline)]
+    pub use portcullis_crawlers::{CrawlerList, find, from_header, from_token, lists};
 }
 
 /// How long a copy of robots.txt is fresh (RFC 9309, section 2.4): [`expiry`](freshness::expiry) by the headers of

@@ -91,7 +91,7 @@ pub fn dialect(name: &str) -> PyResult<&'static Dialect> {
 /// If it is neither.
 pub fn crawler(agent: &str, dialect: &Dialect) -> Result<Crawler, AgentError> {
     let token = || Crawler::parse(agent.trim(), dialect);
-    let header = || agents::from_header(agent, dialect);
+    let header = || portcullis_crawlers::from_header(agent, dialect);
     match agent.contains(['/', '(']) {
         true => header().or_else(|_| token()),
         false => token().or_else(|_| header()),

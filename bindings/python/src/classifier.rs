@@ -519,7 +519,7 @@ fn explain(
     let mut answers = session.decide(records)?;
     let mut facts = explanation::explain(answers.session(), url, agent, at)?;
     let crawler = &answers.session().classifier().agents()[agent];
-    facts.read_source = portcullis_cli::agents::page_of_answers(crawler);
+    facts.read_source = portcullis_crawlers::page_of_answers(crawler);
     explanation_json::write(url, answers.rule(agent)?, &facts, &mut json);
     answers.session().classifier().set().is_whole()?;
     Ok(json)

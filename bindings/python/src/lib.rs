@@ -137,7 +137,7 @@ mod _core {
     /// Returns the name and the description of each list.
     #[pyfunction]
     fn agent_lists() -> BTreeMap<&'static str, &'static str> {
-        portcullis_cli::agents::descriptions().collect()
+        portcullis_crawlers::lists().map(|list| (list.name, list.about)).collect()
     }
 
     /// Returns the names of a list, without names that the dialect cannot express.

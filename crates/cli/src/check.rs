@@ -15,7 +15,6 @@ use portcullis_set::Damage;
 use portcullis_set::batch::{Answers, Session};
 use portcullis_text::visible::visible;
 
-use super::agents;
 use super::args::{
     CheckArgs, ListTimeArgs, ReadingArgs, RejectArgs, RunArgs, ThreadArgs, UrlOrList,
 };
@@ -49,7 +48,7 @@ pub fn run(args: CheckArgs, files: &Files) -> anyhow::Result<ExitStatus> {
     let mut lists = lists.transpose()?;
     let policies = engine::load(&thread_pool(THREADS)?, &policies, &questions)?;
     policies.show_notes(if args.quiet { SummaryForm::Quiet } else { SummaryForm::None });
-    let of_google = questions.asked.given().find(|name| agents::is_of_google(name));
+    let of_google = questions.asked.given().find(|name| portcullis_crawlers::is_of_google(name));
     if let Some(name) =
         of_google.filter(|_| !args.quiet && policies.set.dialect().name != GOOGLE.name)
     {
@@ -182,7 +181,7 @@ impl Form {
             for (agent, (answer, decision)) in own.zip(&decisions).enumerate() {
                 let mut facts = explanation::explain(answers.session(), url, agent, None)?;
                 let crawler = &answers.session().classifier().agents()[agent];
-                facts.read_source = agents::page_of_answers(crawler);
+                facts.read_source = portcullis_crawlers::page_of_answers(crawler);
                 match self.json {
                     true => explanation_json::write(url, answers.rule(answer)?, &facts, text),
                     false => text.extend(explanation::text(*decision, &facts).into_bytes()),

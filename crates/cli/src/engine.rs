@@ -14,7 +14,7 @@ use portcullis_set::{PolicySet, SetError};
 use portcullis_text::shell::word;
 use rayon::ThreadPool;
 
-use super::agents::{self, AgentNotes};
+use super::agents::AgentNotes;
 use super::args::PolicyArgs;
 use super::mapped;
 use super::message::{first, show_first, with_flags};
@@ -109,8 +109,8 @@ pub fn classifier(set: &Arc<PolicySet>, questions: &QuestionPlan) -> anyhow::Res
     if let Some(each) = &questions.each {
         classifier = classifier.with_agent_per_record(each.kind)?;
         classifier = classifier.with_agents_read_by(match each.kind {
-            AgentKind::Token => agents::from_token,
-            AgentKind::Header => agents::from_header,
+            AgentKind::Token => portcullis_crawlers::from_token,
+            AgentKind::Header => portcullis_crawlers::from_header,
         });
     }
     if let Some(times) = &questions.times {

@@ -21,7 +21,6 @@ use portcullis_robots::policy::Crawler;
 use portcullis_set::Damage;
 use portcullis_set::batch::Classifier;
 
-use super::agents;
 use super::args::{PolicyArgs, RecordsArgs};
 use super::engine::{self, Policies, thread_pool};
 use super::exit::ExitStatus;
@@ -164,7 +163,8 @@ impl Request {
             return Ok(Vec::new());
         }
         let agents = self.questions.agents(policies.set.dialect())?;
-        let trains = |agent: &Crawler| agent.tokens().next().is_some_and(agents::trains);
+        let trains =
+            |agent: &Crawler| agent.tokens().next().is_some_and(portcullis_crawlers::trains);
         Ok((0..agents.len()).filter(|&number| trains(&agents[number])).collect())
     }
 

@@ -1,15 +1,11 @@
 //! The agents of `-a`: names, and lists of names by `@NAME` or `@FILE`.
 //!
-//! [`expand`] makes one list of names without duplicates. `lists` holds the lists that are compiled in,
-//! and `documented` how operators document that their crawlers read robots.txt: lists, `@CRAWLER` and
-//! headers use that, and a typed token stays as it is. `AgentNotes` reports names that have no effect with the loaded
-//! policies; nothing else here reads policies.
+//! [`expand`] makes one list of names without duplicates. Lists, `@CRAWLER` and headers read robots.txt as
+//! operators document it (`portcullis-crawlers`); a typed token stays as it is. `AgentNotes` reports names that
+//! have no effect with the loaded policies; nothing else here reads policies.
 
-mod class;
-mod documented;
-mod listed;
-mod lists;
 mod notes;
+mod printed;
 mod readings;
 
 use std::collections::HashMap;
@@ -18,6 +14,7 @@ use std::path::Path;
 
 use crate::limits::AGENT_FILE_BYTES_MAX;
 use anyhow::{Context, bail, ensure};
+use portcullis_crawlers::{self as crawlers, Documented, documented, first_token, from_header};
 use portcullis_dialect::dialect::{Dialect, RFC_9309};
 use portcullis_files::error::system_text;
 use portcullis_report::AgentList;
@@ -25,11 +22,8 @@ use portcullis_robots::policy::{AgentError, Crawler};
 use portcullis_text::figures::size;
 use portcullis_text::visible::cut_characters;
 
-use documented::Documented;
-
-pub use lists::{descriptions, is_of_google, page_of_answers, trains};
-pub(crate) use lists::{documented, write as write_lists};
 pub(crate) use notes::AgentNotes;
+pub(crate) use printed::write as write_lists;
 pub(crate) use readings::write as write_readings;
 
 /// The most characters of a User-Agent header that a message shows.
@@ -47,7 +41,7 @@ impl AgentValue {
     /// Returns the file that lists the names. `None` for a name and for a list that is compiled in.
     pub fn file(&self) -> Option<&Path> {
         let list = self.0.strip_prefix('@')?;
-        lists::find(list).is_none().then_some(Path::new(list))
+        crawlers::find(list).is_none().then_some(Path::new(list))
     }
 }
 
@@ -99,7 +93,7 @@ impl Name {
     pub fn chain(&self, dialect: &Dialect) -> Result<Crawler, AgentError> {
         match self.is_ours() || self.is_documented {
             _ if self.name == ANY_OTHER => Ok(Crawler::unnamed()),
-            true => lists::crawler(&self.name, dialect),
+            true => crawlers::crawler(&self.name, dialect),
             false => Crawler::parse(&self.name, dialect),
         }
     }
@@ -191,37 +185,6 @@ impl Asked {
     }
 }
 
-/// Returns the first token of a reading.
-fn first_token(reading: &str) -> &str {
-    reading.split(['+', '!']).next().unwrap_or(reading)
-}
-
-/// Returns the crawler with a product token, or with several joined by `+`, which reads robots.txt as its
-/// operator documents.
-///
-/// # Errors
-///
-/// If the text is not a token of the dialect.
-pub fn from_token(token: &str, dialect: &Dialect) -> Result<Crawler, AgentError> {
-    match documented(token) {
-        Some(documented) => documented.crawler(dialect),
-        None => Crawler::parse(token, dialect),
-    }
-}
-
-/// Returns the crawler that sends a User-Agent header, which reads robots.txt as its operator documents.
-///
-/// # Errors
-///
-/// If the text is not a header.
-pub fn from_header(header: &str, dialect: &Dialect) -> Result<Crawler, AgentError> {
-    let chain = Crawler::from_header(header, dialect)?;
-    // The longest token names the crawler. Another one may be in the header of anybody, who would not be
-    // bound by the groups for `*` then.
-    let Some(documented) = chain.tokens().next().and_then(documented) else { return Ok(chain) };
-    Ok(chain.read_as(&documented.crawler(dialect)?))
-}
-
 /// Expands the values of `-a` to names, in order and without duplicates that differ only in case.
 ///
 /// # Errors
@@ -255,18 +218,20 @@ pub fn expand(values: &[AgentValue]) -> anyhow::Result<Asked> {
 /// Returns the names in the list or file `@list`, and adds the list to `lists`.
 fn listed(list: &str, lists: &mut Vec<AgentList>) -> anyhow::Result<Vec<Name>> {
     let (number, at) = (Some(lists.len()), format!("@{list}"));
-    if let Some(found) = lists::find(list) {
+    if let Some(found) = crawlers::find(list) {
         lists.push(AgentList { name: at, source: found.source, ..AgentList::default() });
         let name = |name: &str| Name::new(name.to_owned(), number, None);
-        return Ok(found.names.into_iter().map(name).collect());
+        return Ok(found.readings.into_iter().map(name).collect());
     }
     let path = Path::new(list);
     if !path.exists() {
         bail!(
             "-a @{list}: there is no such list and no such file{}; the lists are {} (`portcullis \
              --agent-lists` shows their names)",
-            lists::suggestion(list).map(|it| format!(" (did you mean @{it}?)")).unwrap_or_default(),
-            lists::names().map(|name| format!("@{name}")).collect::<Vec<_>>().join(", ")
+            printed::suggestion(list)
+                .map(|it| format!(" (did you mean @{it}?)"))
+                .unwrap_or_default(),
+            crawlers::lists().map(|list| format!("@{}", list.name)).collect::<Vec<_>>().join(", ")
         );
     }
     let bytes = fs::metadata(path).map_or(0, |metadata| metadata.len());

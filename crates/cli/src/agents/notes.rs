@@ -10,6 +10,7 @@ use std::cmp::Reverse;
 use std::collections::HashSet;
 
 use crate::limits::AGENT_SUGGESTIONS_MAX;
+use portcullis_crawlers::{self as crawlers, Documented};
 use portcullis_report::{AgentList, KnownAgent, Run, UnnamedAgent};
 use portcullis_robots::policy::{Crawler, WithoutFile};
 use portcullis_set::{Damage, PolicySet};
@@ -17,8 +18,7 @@ use portcullis_set::{Damage, PolicySet};
 use super::super::message::say;
 use super::super::output::SummaryForm;
 use super::super::plan::QuestionPlan;
-use super::documented::Documented;
-use super::{lists, readings};
+use super::readings;
 
 /// The most names in one note. The JSON summary has all names.
 const SHOWN_MAX: usize = 10;
@@ -125,7 +125,7 @@ fn show_unnamed(agents: Vec<&UnnamedAgent>, effect: &str) {
 fn left_out(questions: &QuestionPlan, lists: &[AgentList], dialect: &str) -> Vec<String> {
     let mut notes = Vec::new();
     for name in questions.asked.given() {
-        let Some(crawler) = lists::documented(name).filter(|it| it.reads_otherwise()) else {
+        let Some(crawler) = crawlers::documented(name).filter(|it| it.reads_otherwise()) else {
             continue;
         };
         let others: Vec<&str> = crawler.reading.trim_end_matches('!').split('+').skip(1).collect();
@@ -192,7 +192,7 @@ fn suggestion(agent: &Crawler, set: &PolicySet) -> Result<Option<String>, Damage
     else {
         return Ok(None);
     };
-    if lists::agents().any(|name| name.eq_ignore_ascii_case(token)) {
+    if crawlers::names().any(|name| name.eq_ignore_ascii_case(token)) {
         return Ok(None);
     }
     let token = token.to_ascii_lowercase();
@@ -207,7 +207,7 @@ fn suggestion(agent: &Crawler, set: &PolicySet) -> Result<Option<String>, Damage
     // The built-in lists come first: of equally near names, theirs are better known and
     // capitalized.
     let candidates =
-        lists::agents().map(|name| (true, name)).chain(names.map(|name| (false, name)));
+        crawlers::names().map(|name| (true, name)).chain(names.map(|name| (false, name)));
     let near =
         candidates.filter_map(|(is_ours, name)| Some((distance(name)?, Reverse(is_ours), name)));
     Ok(near.min().map(|(.., name)| name.to_owned()))

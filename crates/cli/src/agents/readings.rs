@@ -3,13 +3,13 @@
 use std::collections::HashSet;
 use std::io::{self, Write};
 
+use portcullis_crawlers::{
+    self as crawlers, Cell, CrawlerList, DelayUse, Documented, Page, describe,
+};
 use portcullis_report::ReadingFacts;
 use portcullis_robots::policy::{Crawler, WithoutFile};
 use portcullis_text::json::write_json;
 use serde::Serialize;
-
-use super::documented::{Cell, DelayUse, Documented, Page, describe};
-use super::lists;
 
 /// A row of `--agent-lists --format jsonl`.
 #[derive(Serialize)]
@@ -39,9 +39,9 @@ struct Source<'a> {
 pub fn write(out: &mut impl Write) -> io::Result<()> {
     let mut seen = HashSet::new();
     let mut names: Vec<&str> =
-        lists::agents().filter(|name| seen.insert(name.to_ascii_lowercase())).collect();
+        crawlers::names().filter(|name| seen.insert(name.to_ascii_lowercase())).collect();
     names.sort_by_cached_key(|name| name.to_ascii_lowercase());
-    let lists = lists::all_names();
+    let lists: Vec<CrawlerList> = crawlers::lists().collect();
     for name in names {
         write_json(&row(name, &lists), &mut *out)?;
         out.write_all(b"\n")?;
@@ -49,9 +49,9 @@ pub fn write(out: &mut impl Write) -> io::Result<()> {
     Ok(())
 }
 
-fn row(name: &'static str, lists: &[(&'static str, Vec<&'static str>)]) -> Row<'static> {
-    let has = |names: &[&str]| names.iter().any(|it| it.eq_ignore_ascii_case(name));
-    let known = lists::documented(name);
+fn row(name: &'static str, lists: &[CrawlerList]) -> Row<'static> {
+    let has = |list: &&CrawlerList| list.tokens.iter().any(|it| it.eq_ignore_ascii_case(name));
+    let known = crawlers::documented(name);
     let reading = known.map_or(name, |it| it.reading);
     let mut sources = Vec::new();
     for cell in known.iter().flat_map(|it| Cell::all(it)) {
@@ -60,13 +60,13 @@ fn row(name: &'static str, lists: &[(&'static str, Vec<&'static str>)]) -> Row<'
         let grade = page.grade.as_str();
         sources.push(Source { member, url: page.url, date: page.date, grade });
     }
-    if let (None, Some(Page { url, date, grade })) = (known, lists::page_of_token(name)) {
+    if let (None, Some(Page { url, date, grade })) = (known, crawlers::page_of_token(name)) {
         sources.push(Source { member: "tokens", url, date, grade: grade.as_str() });
     }
     Row {
         agent: name,
-        lists: lists.iter().filter(|(_, names)| has(names)).map(|(list, _)| *list).collect(),
-        controls_use: lists::controls_use(name),
+        lists: lists.iter().filter(has).map(|list| list.name).collect(),
+        controls_use: crawlers::controls_use(name),
         reading: facts(
             reading.trim_end_matches('!').split('+'),
             !reading.ends_with('!'),
@@ -79,7 +79,7 @@ fn row(name: &'static str, lists: &[(&'static str, Vec<&'static str>)]) -> Row<'
 
 /// Returns how a crawler reads robots.txt, as it is decided, and what its operator says besides.
 pub fn of_crawler(crawler: &Crawler) -> ReadingFacts {
-    let known = crawler.tokens().next().and_then(lists::documented);
+    let known = crawler.tokens().next().and_then(crawlers::documented);
     let answers = crawler.reading().without_file;
     facts(crawler.tokens(), crawler.reads_default(), answers, known)
 }
@@ -106,10 +106,10 @@ fn facts<'t>(
 mod tests {
     use portcullis_testkit::files::{assert_stored, project};
 
-    use super::super::documented::DOCUMENTED;
     use super::*;
+    use portcullis_crawlers::DOCUMENTED;
 
-    const BEGIN: &str = "<!-- made from crates/cli/src/agents/documented.rs -->\n";
+    const BEGIN: &str = "<!-- made from crates/crawlers/src/documented.rs -->\n";
     const END: &str = "<!-- end -->\n";
 
     /// The table of the guide: a row for each crawler, with the number of the page of each fact.

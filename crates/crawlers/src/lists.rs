@@ -1,21 +1,15 @@
-//! The lists of agents that are compiled in.
+//! The lists of crawlers, and the crawler of a token or a header.
 //!
 //! `listed.rs` has the names of ai.robots.txt with their classes, which `scripts/agent-lists` generates,
 //! and `documented.rs` what operators say about their crawlers, by hand. A list here is a selection of
 //! both.
 
-use std::io::{self, Write};
-
 use portcullis_dialect::dialect::Dialect;
 use portcullis_robots::policy::{AgentError, Crawler};
 
 use super::class::Class;
-use super::documented::{Cell, DOCUMENTED, Documented, Grade, Page, page};
-use super::first_token;
+use super::documented::{DOCUMENTED, Documented, Grade, Page, page};
 use super::listed::{self, LISTED};
-
-/// The greatest edit distance between a misspelt name and the list that is suggested for it.
-const DISTANCE_MAX: usize = 3;
 
 /// The names of a list.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -99,12 +93,20 @@ const ENGINES: &[(&str, Option<Page>)] = &[
     ),
 ];
 
-/// A list of agents, found by its name.
-pub struct Found {
-    /// The source of the list, with its version and licence.
+/// A list of crawlers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CrawlerList {
+    /// The name, such as `ai-training`, or that of a crawler.
+    pub name: &'static str,
+    /// The crawlers that the list has, in words.
+    pub about: &'static str,
+    /// The source, with its version and licence.
     pub source: String,
-    /// The names, sorted case-insensitively.
-    pub names: Vec<&'static str>,
+    /// The product tokens, sorted case-insensitively.
+    pub tokens: Vec<&'static str>,
+    /// How each of them reads robots.txt, as [`Crawler::parse`] takes it: `YandexBot+Yandex`.
+    pub readings: Vec<&'static str>,
 }
 
 impl List {
@@ -123,6 +125,12 @@ impl List {
         };
         names.sort_by_cached_key(|name| name.to_ascii_lowercase());
         names
+    }
+
+    fn all(&self) -> CrawlerList {
+        let tokens = self.select();
+        let readings = tokens.iter().map(|token| read(token)).collect();
+        CrawlerList { name: self.name, about: self.about, source: self.source(), tokens, readings }
     }
 
     fn source(&self) -> String {
@@ -149,7 +157,7 @@ fn has_classes(name: &str) -> bool {
 /// # Errors
 ///
 /// If the dialect has no such tokens.
-pub(super) fn crawler(reading: &str, dialect: &Dialect) -> Result<Crawler, AgentError> {
+pub fn crawler(reading: &str, dialect: &Dialect) -> Result<Crawler, AgentError> {
     match documented(first_token(reading)) {
         Some(it) if it.reading == reading => it.crawler(dialect),
         Some(it) if it.reading.eq_ignore_ascii_case(reading) => {
@@ -159,21 +167,57 @@ pub(super) fn crawler(reading: &str, dialect: &Dialect) -> Result<Crawler, Agent
     }
 }
 
-/// Returns the list called `name`, or the crawler, as its operator documents it. `None` if there is
+/// Returns the first token of a reading.
+pub fn first_token(reading: &str) -> &str {
+    reading.split(['+', '!']).next().unwrap_or(reading)
+}
+
+/// Returns the crawler with a product token, or with several joined by `+`, which reads robots.txt as its
+/// operator documents.
+///
+/// # Errors
+///
+/// If the text is not a token of the dialect.
+pub fn from_token(token: &str, dialect: &Dialect) -> Result<Crawler, AgentError> {
+    match documented(token) {
+        Some(documented) => documented.crawler(dialect),
+        None => Crawler::parse(token, dialect),
+    }
+}
+
+/// Returns the crawler that sends a User-Agent header, which reads robots.txt as its operator documents.
+///
+/// # Errors
+///
+/// If the text is not a header.
+pub fn from_header(header: &str, dialect: &Dialect) -> Result<Crawler, AgentError> {
+    let chain = Crawler::from_header(header, dialect)?;
+    // The longest token names the crawler. Another one may be in the header of anybody, who would not be
+    // bound by the groups for `*` then.
+    let Some(documented) = chain.tokens().next().and_then(documented) else { return Ok(chain) };
+    Ok(chain.read_as(&documented.crawler(dialect)?))
+}
+
+/// Returns the list called `name`, or a list of the crawler with this product token. `None` if there is
 /// neither.
-pub fn find(name: &str) -> Option<Found> {
+pub fn find(name: &str) -> Option<CrawlerList> {
     if let Some(list) = LISTS.iter().find(|list| list.name == name) {
-        return Some(Found {
-            source: list.source(),
-            names: list.select().into_iter().map(read).collect(),
-        });
+        return Some(list.all());
     }
-    if let Some(it) = documented(name) {
-        let Page { url, date, .. } = it.page;
-        return Some(Found { source: format!("{url}, {date}"), names: vec![it.reading] });
-    }
-    let name = agents().find(|agent| agent.eq_ignore_ascii_case(name))?;
-    Some(Found { source: "by its product token".to_owned(), names: vec![name] })
+    let source = documented(name).map(|it| format!("{}, {}", it.page.url, it.page.date));
+    let name = names().find(|it| it.eq_ignore_ascii_case(name))?;
+    Some(CrawlerList {
+        name,
+        about: "one crawler",
+        source: source.unwrap_or_else(|| "by its product token".to_owned()),
+        tokens: vec![name],
+        readings: vec![read(name)],
+    })
+}
+
+/// Returns all lists.
+pub fn lists() -> impl Iterator<Item = CrawlerList> {
+    LISTS.iter().map(List::all)
 }
 
 /// Returns what the operator of the crawler with this product token documents; `None` if that is no more
@@ -192,18 +236,8 @@ fn read(name: &'static str) -> &'static str {
     documented(name).map_or(name, |it| it.reading)
 }
 
-/// The names of the lists, and what each has.
-pub fn descriptions() -> impl Iterator<Item = (&'static str, &'static str)> {
-    LISTS.iter().map(|list| (list.name, list.about))
-}
-
-/// The names of the lists.
+/// The product tokens of all crawlers; some are repeated.
 pub fn names() -> impl Iterator<Item = &'static str> {
-    descriptions().map(|(name, _)| name)
-}
-
-/// The names of all agents; some are repeated.
-pub fn agents() -> impl Iterator<Item = &'static str> {
     let listed = LISTED.iter().map(|(name, _)| *name).chain(ENGINES.iter().map(|(name, _)| *name));
     listed.chain(DOCUMENTED.iter().map(Documented::name))
 }
@@ -213,64 +247,10 @@ pub(super) fn is_listed_upstream(name: &str) -> bool {
     LISTED.iter().any(|(listed, _)| listed.eq_ignore_ascii_case(name))
 }
 
-/// Returns the list whose name is nearest to a misspelt one, or `None` if none is near.
-pub fn suggestion(name: &str) -> Option<&'static str> {
-    let near = names().map(|list| (strsim::osa_distance(list, name), list));
-    let (distance, list) = near.min()?;
-    (distance <= DISTANCE_MAX).then_some(list)
-}
-
-/// Writes every list with its names, and what operators document.
-///
-/// # Errors
-///
-/// If `out` cannot be written.
-pub fn write(out: &mut impl Write) -> io::Result<()> {
-    for list in LISTS.iter().filter(|list| list.names != Names::Documented) {
-        let names = list.select();
-        writeln!(out, "@{}: {}", list.name, list.about)?;
-        writeln!(out, "{} names ({})", names.len(), list.source())?;
-        for name in names {
-            let note = if controls_use(name) { "  (controls use; does not fetch)" } else { "" };
-            writeln!(out, "  {}{note}", read(name))?;
-        }
-        writeln!(out)?;
-    }
-    out.write_all(
-        b"@CRAWLER: one of these, or one of @documented, of which the operator says more than the token:\n\
-          A+B follows the groups of B if none names A; A! does not read the groups for *;\n\
-          `not bound`: by the operator's own page, robots.txt may not apply to it;\n\
-          `answers`: what an answer to GET /robots.txt means that is no file\n",
-    )?;
-    DOCUMENTED.iter().try_for_each(|it| write_documented(out, it))
-}
-
-fn write_documented(out: &mut impl Write, it: &Documented) -> io::Result<()> {
-    let [tokens, others @ ..] = Cell::all(it);
-    write!(out, "  {}{}", it.reading, cited(tokens.page))?;
-    for Cell { name, value, page } in others.iter().filter(|cell| cell.page.is_some()) {
-        let is_bound = *name == "bound";
-        let value = if is_bound { "not bound".to_owned() } else { format!("{name}: {value}") };
-        write!(out, "\n    {value}{}", cited(*page))?;
-    }
-    writeln!(out)
-}
-
-fn cited(page: Option<&Page>) -> String {
-    let Some(Page { url, date, grade }) = page else { return String::new() };
-    let grade = if *grade == Grade::Observed { ", not by the operator" } else { "" };
-    format!("  ({url}, {date}{grade})")
-}
-
 /// Returns the page that says how the crawler with these tokens reads an answer that is no file.
 pub fn page_of_answers(crawler: &Crawler) -> Option<String> {
     let (_, page) = documented(crawler.tokens().next()?)?.answers?;
     Some(format!("{}, {}, {}", page.url, page.date, page.grade.as_str()))
-}
-
-/// Returns the names of each list.
-pub fn all_names() -> Vec<(&'static str, Vec<&'static str>)> {
-    LISTS.iter().map(|list| (list.name, list.select())).collect()
 }
 
 /// Returns the page that a crawler has its token from, if its operator documents no more.
@@ -287,7 +267,7 @@ const LISTED_URL: &str = "https://github.com/ai-robots-txt/ai.robots.txt";
 
 /// Whether the crawler with this product token fetches pages to train models.
 pub fn trains(token: &str) -> bool {
-    let training = find("ai-training").map(|list| list.names).unwrap_or_default();
+    let training = find("ai-training").map(|list| list.tokens).unwrap_or_default();
     training.iter().any(|it| it.eq_ignore_ascii_case(token))
 }
 
@@ -305,14 +285,14 @@ mod tests {
         for list in LISTS {
             assert!(!list.select().is_empty() && !list.source().is_empty(), "{}", list.name);
         }
-        for name in agents() {
+        for name in names() {
             assert_eq!(name.trim(), name);
         }
     }
 
     #[test]
     fn crawlers_are_read_as_documented() {
-        let names = |name: &str| find(name).unwrap().names;
+        let names = |name: &str| find(name).unwrap().readings;
         assert_eq!(names("yandexbot"), ["YandexBot+Yandex"]);
         assert_eq!(names("AdsBot-Google"), ["AdsBot-Google!"]);
         assert_eq!(names("Google-CloudVertexBot"), ["Google-CloudVertexBot+Googlebot"]);
@@ -327,7 +307,7 @@ mod tests {
 
     #[test]
     fn names_are_in_their_lists() {
-        let has = |list: &str, name: &str| find(list).unwrap().names.contains(&name);
+        let has = |list: &str, name: &str| find(list).unwrap().readings.contains(&name);
         for (list, name) in [
             ("ai-training", "GPTBot"),
             ("ai-training", "CCBot"),
@@ -349,12 +329,5 @@ mod tests {
         assert!(!has("ai-training", "OAI-SearchBot"));
         assert!(!has("search", "GPTBot"));
         assert!(find("nothing").is_none());
-    }
-
-    #[test]
-    fn misspelt_lists() {
-        assert_eq!(suggestion("ai-trainig"), Some("ai-training"));
-        assert_eq!(suggestion("serach"), Some("search"));
-        assert_eq!(suggestion("agents.txt"), None);
     }
 }

@@ -176,7 +176,7 @@ impl Documented {
 
     /// The name: its first token.
     pub fn name(&self) -> &'static str {
-        super::first_token(self.reading)
+        super::lists::first_token(self.reading)
     }
 
     /// Whether its operator names groups besides the groups of its token, or excludes the groups for `*`.
