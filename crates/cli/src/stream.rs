@@ -84,21 +84,21 @@ pub fn run<S: Send, O: Default + Send + 'static>(
                 lacked = lack;
             }
             lines.clear();
-            watch.see(part.list, rejected, part.is_last, &mut lines)?;
+            watch.see(part, rejected, &mut lines)?;
             rejects.as_mut().map_or(Ok(()), |rejects| rejects.write(&lines))?;
             if part.is_last {
                 for damage in part.list.take_damages() {
                     notes.add(format!("{damage}; only what came before it was read"));
                 }
-                if let Some(note) = part.list.note_on_units() {
+                if let Some(note) = part.list.note_on_units(part.noticed) {
                     notes.add(format!("{}: {note}", part.list.name()));
                 }
-                for doubt in part.list.doubts_of_requests() {
+                for doubt in part.list.doubts_of_requests(part.noticed) {
                     let doubt = format!("{}: {doubt}", part.list.name());
                     anyhow::ensure!(!plan.is_strict, "{doubt}; omit --strict to decide them");
                     notes.add(format!("{doubt} (--strict makes this an error)"));
                 }
-                if let Some(note) = part.list.note_on_queries() {
+                if let Some(note) = part.list.note_on_queries(part.noticed) {
                     let note = format!("{}: {note}", part.list.name());
                     anyhow::ensure!(!plan.is_strict, note);
                     notes.add(note);

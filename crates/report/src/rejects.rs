@@ -17,6 +17,7 @@ use portcullis_rows::input::{InputError, Record};
 use portcullis_rows::list::{
     List, ListFormat, Problem, Rows, holds_more, of_html, of_row, of_text, open_quote, other_fields,
 };
+use portcullis_rows::runner::Part;
 use portcullis_set::batch::{Answers, Session};
 use portcullis_text::figures::counted;
 use portcullis_text::json::write_json;
@@ -325,8 +326,7 @@ impl Watch {
         (self.records, self.urls, self.leading, self.first) = (0, 0, 0, None);
     }
 
-    /// Adds the rejects of a chunk, and writes them to `out` as lines of JSON if all are kept. `is_last`
-    /// marks the last chunk of the list.
+    /// Adds the rejects of a part, and writes them to `out` as lines of JSON if all are kept.
     ///
     /// # Errors
     ///
@@ -334,11 +334,11 @@ impl Watch {
     /// to its end, or none of its records had a field that was named.
     pub fn see(
         &mut self,
-        list: &List,
+        part: &Part<'_>,
         rejects: &Rejects,
-        is_last: bool,
         out: &mut Vec<u8>,
     ) -> Result<(), InputError> {
+        let &Part { list, is_last, noticed, .. } = part;
         let wrong = |problem| InputError::List { name: list.name().to_owned(), problem };
         if let Some((record, problem)) = rejects.broken {
             let place = list.place(self.records + record);
@@ -376,7 +376,7 @@ impl Watch {
         self.leading += if self.urls == 0 { rejects.leading } else { 0 };
         self.urls += rejects.urls();
         let has_none = is_last && self.urls == 0 || self.leading >= RECORDS_WITHOUT_URL_MAX;
-        let missing = (is_last || has_none).then(|| list.missing_field(is_last)).flatten();
+        let missing = (is_last || has_none).then(|| list.missing_field(noticed, is_last)).flatten();
         match (missing, &self.first) {
             (Some(problem), _) => Err(wrong(problem)),
             (None, Some(first)) if has_none => Err(wrong(self.without_urls(list, first))),

@@ -10,7 +10,8 @@ use portcullis_files::input::{Field, Fields, Separator};
 use portcullis_robots::access::{TimeUnit, UnixSeconds};
 
 use super::Problem;
-use super::values::{Values, at_places, kept, lacks_unit};
+use super::noticed::Doubts;
+use super::values::{Values, at_places, doubt_of_time, kept};
 
 /// The separator, the columns of the values, and the number of columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,8 +76,12 @@ impl Columns {
         let text = time.map(|time| time.text());
         let text = text.as_ref().map(|text| trim(text, b" "));
         let time = text.and_then(|text| UnixSeconds::from_text(text, self.unit));
-        let is_number = |text: &[u8]| lacks_unit(&FieldValue::Text(text.into()), self.unit);
-        let lacks_unit = time.is_none() && text.is_some_and(is_number);
+        let doubts = match text {
+            Some(text) if time.is_none() => {
+                doubt_of_time(&FieldValue::Text(text.into()), self.unit)
+            }
+            _ => Doubts::default(),
+        };
         let value = |field: Option<Field<'c>>| {
             field.filter(|_| url.is_ok()).map(|it| trim(kept(it.text(), arena), b" "))
         };
@@ -85,7 +90,7 @@ impl Columns {
         Some(Row {
             whole: &rest[..end],
             end_bytes,
-            values: Values { url, time, lacks_unit, agent, host, query, scheme, client },
+            values: Values { url, time, agent, host, query, scheme, client, doubts, seen: 0 },
         })
     }
 

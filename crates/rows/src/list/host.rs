@@ -7,11 +7,10 @@
 //! port is none: it could put another path before that of the record.
 
 use std::net::Ipv6Addr;
-use std::sync::atomic::Ordering;
 
 use memchr::{memchr, memmem, memrchr};
 
-use super::noticed::{Doubts, Tally};
+use super::noticed::Doubts;
 use super::request::{Named, asked, target};
 use super::short::first_of;
 use super::{Arena, Problem};
@@ -38,30 +37,30 @@ pub(super) struct Parts<'c> {
 pub(super) fn url_of_text<'c>(
     text: &'c [u8],
     parts: impl Fn() -> Parts<'c>,
-    hosts: Option<(&Hosts, &Tally)>,
+    hosts: Option<&Hosts>,
     arena: &'c Arena,
 ) -> Result<(&'c [u8], Doubts), Problem> {
     // Blanks around a delimiter are no part of a path.
     let text = match hosts {
-        Some((hosts, _)) if !hosts.is_log => trim(text, b" "),
+        Some(hosts) if !hosts.is_log => trim(text, b" "),
         _ => text,
     };
     // The name of a method. Few URLs begin so.
     let (url, doubts) = match text.first() {
         Some(first) if first.is_ascii_uppercase() => {
-            let named = || hosts.and_then(|(hosts, _)| hosts.named(parts().host));
+            let named = || hosts.and_then(|hosts| hosts.named(parts().host));
             url_in(text, named, arena)?
         }
         _ => (text, Doubts::default()),
     };
-    let url = match hosts {
-        Some((hosts, _)) if text.starts_with(b"//") && !hosts.is_log => Err(Problem::TwoSlashes),
-        Some((hosts, tally)) if hosts.joins_query || url.starts_with(b"/") => {
-            hosts.url_of(url, parts(), tally, arena)
+    match hosts {
+        Some(hosts) if text.starts_with(b"//") && !hosts.is_log => Err(Problem::TwoSlashes),
+        Some(hosts) if hosts.joins_query || url.starts_with(b"/") => {
+            let (url, own) = hosts.url_of(url, parts(), arena)?;
+            Ok((url, doubts.and(own)))
         }
-        _ => Ok(url),
-    };
-    url.map(|url| (url, doubts))
+        _ => Ok((url, doubts)),
+    }
 }
 
 /// Returns the URL or path in a text, which may be the request of a log, and what is in doubt.
@@ -90,8 +89,7 @@ pub fn joined_url<'c>(
 ) -> Result<&'c [u8], Problem> {
     let hosts = Hosts { joins_query: true, ..Hosts::default() };
     let parts = || Parts { host, query, scheme };
-    let found = url_of_text(text, parts, Some((&hosts, &Tally::default())), arena);
-    found.map(|(url, _)| url)
+    url_of_text(text, parts, Some(&hosts), arena).map(|(url, _)| url)
 }
 
 /// How paths become URLs.
@@ -152,40 +150,38 @@ impl Hosts {
         own.or_else(|| Some(Named { origin: self.given.as_ref()?.as_bytes(), decides: false }))
     }
 
-    /// Returns the URL that a URL or a path and the other parts of a record are.
+    /// Returns the URL that a URL or a path and the other parts of a record are, and whether its
+    /// query is left.
     fn url_of<'c>(
         &self,
         url: &'c [u8],
         Parts { host, query, scheme }: Parts<'c>,
-        tally: &Tally,
         arena: &'c Arena,
-    ) -> Result<&'c [u8], Problem> {
+    ) -> Result<(&'c [u8], Doubts), Problem> {
+        let none = Doubts::default();
         let query = query.map(|it| it.strip_prefix(b"?").unwrap_or(it)).filter(|it| !is_none(it));
         let Some(query) = query else {
             let is_path = url.starts_with(b"/");
-            return if is_path { self.url_of_path(&[url], host, scheme, arena) } else { Ok(url) };
+            let path = || self.url_of_path(&[url], host, scheme, arena);
+            return Ok((if is_path { path()? } else { url }, none));
         };
         let end = memchr(b'#', url).unwrap_or(url.len());
         let (path, own) = match memchr(b'?', &url[..end]) {
             Some(mark) => (&url[..mark], &url[mark + 1..end]),
             None => (&url[..end], &b""[..]),
         };
-        let query = match self.joins_query {
+        let (query, doubts) = match self.joins_query {
             true if query == UNREADABLE => return Err(Problem::NotAString),
-            true if own.is_empty() || own == query => query,
+            true if own.is_empty() || own == query => (query, none),
             true => return Err(Problem::TwoQueries),
-            false => {
-                let is_left = u64::from(own.is_empty());
-                tally.left_queries.fetch_add(is_left, Ordering::Relaxed);
-                own
-            }
+            false => (own, none.with(Doubts::LEFT_QUERY, own.is_empty())),
         };
         let mark: &[u8] = if query.is_empty() { &url[path.len()..end] } else { b"?" };
         if !url.starts_with(b"/") {
             let is_whole = own == query;
-            return Ok(if is_whole { url } else { joined(&[path, mark, query], arena) });
+            return Ok((if is_whole { url } else { joined(&[path, mark, query], arena) }, doubts));
         }
-        self.url_of_path(&[path, mark, query], host, scheme, arena)
+        Ok((self.url_of_path(&[path, mark, query], host, scheme, arena)?, doubts))
     }
 
     /// Returns the URL of a path, whose parts these are, on the host and with the scheme of its record.
@@ -337,18 +333,18 @@ pub(super) fn joined<'c>(parts: &[&[u8]], arena: &'c Arena) -> &'c [u8] {
 mod tests {
     use super::*;
 
-    /// Returns the URL of a text and its parts, and the number of queries that are not part of theirs.
+    /// Returns the URL of a text and its parts, and whether a query is not part of it.
     fn completed(
         hosts: &Hosts,
         text: &str,
         [host, query, scheme]: [Option<&str>; 3],
-    ) -> (Result<String, Problem>, u64) {
-        let (arena, tally) = (Arena::new(), Tally::default());
+    ) -> (Result<String, Problem>, bool) {
+        let arena = Arena::new();
         let [host, query, scheme] = [host, query, scheme].map(|part| part.map(str::as_bytes));
         let parts = || Parts { host, query, scheme };
-        let url = url_of_text(text.as_bytes(), parts, Some((hosts, &tally)), &arena);
-        let url = url.map(|(url, _)| String::from_utf8(url.to_vec()).unwrap());
-        (url, tally.left_queries.into_inner())
+        let found = url_of_text(text.as_bytes(), parts, Some(hosts), &arena);
+        let is_left = found.is_ok_and(|(_, doubts)| doubts.has(Doubts::LEFT_QUERY));
+        (found.map(|(url, _)| String::from_utf8(url.to_vec()).unwrap()), is_left)
     }
 
     #[test]
@@ -435,14 +431,14 @@ mod tests {
             assert_eq!(url(text, "b"), Err(Problem::TwoQueries), "{text}");
         }
         assert_eq!(url("/list", "\0"), Err(Problem::NotAString));
-        // Without the flag, they are counted where a path lacks them.
+        // Without the flag, they are in doubt where a path lacks them.
         let hosts = Hosts { joins_query: false, ..hosts };
         let left = |text: &str, query| completed(&hosts, text, [None, query, None]);
-        assert_eq!(left("/list", Some("a")), (Ok("https://a.example/list".into()), 1));
+        assert_eq!(left("/list", Some("a")), (Ok("https://a.example/list".into()), true));
         for (text, query) in
             [("/list?b", Some("a")), ("/list", Some("")), ("/list", None), ("http://b/", Some("a"))]
         {
-            assert_eq!(left(text, query).1, 0, "{text}");
+            assert!(!left(text, query).1, "{text}");
         }
     }
 
@@ -453,8 +449,7 @@ mod tests {
         let arena = Arena::new();
         let asked = |hosts: &Hosts, text: &str, host: Option<&'static str>| {
             let parts = || Parts { host: host.map(str::as_bytes), ..Parts::default() };
-            let found =
-                url_of_text(text.as_bytes(), parts, Some((hosts, &Tally::default())), &arena);
+            let found = url_of_text(text.as_bytes(), parts, Some(hosts), &arena);
             found.map(|(url, doubts)| (str::from_utf8(url).unwrap().to_owned(), doubts))
         };
         let request = |target: &str| format!("GET {target} HTTP/1.1");

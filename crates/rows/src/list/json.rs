@@ -4,14 +4,13 @@
 //! and one to parse, whatever is read.
 
 use std::borrow::Cow;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
 
 use bumpalo::Bump;
 
 use super::host::UNREADABLE;
+use super::noticed::{Doubts, Noticed};
 use super::place::{Place, Value};
-use super::values::{Values, lacks_unit};
+use super::values::{Values, doubt_of_time};
 use super::{FieldPath, ListFormat, Problem, advice};
 use portcullis_captures::json_path::{FieldValue, Found, Members, without_nan};
 use portcullis_captures::names::listed;
@@ -30,7 +29,10 @@ pub(super) struct ObjectValues {
 #[derive(Clone, Debug)]
 pub(super) struct AskedValues {
     unit: Option<TimeUnit>,
-    seen: Arc<Seen>,
+    /// Where the values are.
+    places: [Place; Value::ALL.len()],
+    /// The paths of the members of the first object.
+    fields: Vec<String>,
 }
 
 /// The places and texts that were found, by value, in the order of [`Value::ALL`].
@@ -39,19 +41,8 @@ pub(super) type FoundValues<'c> = [Found<'c>; Value::ALL.len()];
 /// The values that may be in a list: some servers log each header as a list of its values.
 pub(super) const IN_LISTS: [usize; 2] = [Value::Agent as usize, Value::Host as usize];
 
-/// The bit of [`Seen::bits`] for objects, after the bits of the values.
+/// The bit of [`Values::seen`] for objects, after the bits of the values.
 const AN_OBJECT: u8 = 1 << Value::ALL.len();
-
-/// The names that the objects of a list had, in all threads.
-#[derive(Debug)]
-struct Seen {
-    /// Whether an object had each of the values, and whether there was an object.
-    bits: AtomicU8,
-    /// Where the values are.
-    places: [Place; Value::ALL.len()],
-    /// The paths of the members of the first object.
-    fields: Vec<String>,
-}
 
 impl ObjectValues {
     /// Returns the members of the URL at these paths, and of the other values at their `places`, as
@@ -115,28 +106,32 @@ impl AskedValues {
         unit: Option<TimeUnit>,
         fields: Vec<String>,
     ) -> AskedValues {
-        let seen = Arc::new(Seen { bits: AtomicU8::new(0), places, fields });
-        AskedValues { unit, seen }
+        AskedValues { unit, places, fields }
     }
 
     /// Returns the problem of the list called `name`, none of whose objects had a member that was named: for
     /// any value if all objects were read, or else for those that make a URL.
-    pub(super) fn missing(&self, name: &str, format: ListFormat, are_all: bool) -> Option<String> {
-        let Seen { bits, places, fields } = &*self.seen;
-        let bits = bits.load(Ordering::Relaxed);
+    pub(super) fn missing(
+        &self,
+        name: &str,
+        format: ListFormat,
+        Noticed { seen, .. }: Noticed,
+        are_all: bool,
+    ) -> Option<String> {
+        let AskedValues { places, fields, .. } = self;
         let (number, value) = Value::ALL.into_iter().enumerate().find(|(number, value)| {
             let counts = are_all || matches!(value, Value::Url | Value::Host);
             counts
                 && places[*number].is_asked()
                 && !places[*number].names().is_empty()
-                && bits >> number & 1 == 0
+                && seen >> number & 1 == 0
         })?;
         let names = places[number].names().join("` or `");
         let there = match &fields[..] {
             [] => String::new(),
             fields => format!("; the fields of the first are {}", listed(fields.iter())),
         };
-        (bits & AN_OBJECT != 0).then(|| {
+        (seen & AN_OBJECT != 0).then(|| {
             let (noun, flag) = (value.noun(), value.flag());
             if let Some(problem) = advice::of_folder(name, &places[number], value) {
                 return problem;
@@ -149,22 +144,12 @@ impl AskedValues {
         })
     }
 
-    /// Notes what an object has.
-    #[inline]
-    fn see(&self, found: &[Found<'_>]) {
-        let has = |found: &Found<'_>| found.rank != usize::MAX;
-        let values = found.iter().enumerate();
-        let bits = values.fold(AN_OBJECT, |bits, (number, it)| bits | u8::from(has(it)) << number);
-        // Most objects of a list have the same members.
-        if bits & !self.seen.bits.load(Ordering::Relaxed) != 0 {
-            self.seen.bits.fetch_or(bits, Ordering::Relaxed);
-        }
-    }
-
     /// Returns the values of an object, of which the client may be left out.
     #[inline]
     pub(super) fn values<'c>(&self, found: &[Found<'c>]) -> Values<'c> {
-        self.see(found);
+        let has = |found: &Found<'_>| found.rank != usize::MAX;
+        let values = found.iter().enumerate();
+        let seen = values.fold(AN_OBJECT, |seen, (number, it)| seen | u8::from(has(it)) << number);
         let [url, time, agent, host, query, scheme, rest @ ..] = found else {
             unreachable!("only the client may be left out");
         };
@@ -172,12 +157,16 @@ impl AskedValues {
         Values {
             url: text_of(url).and_then(|url| url.ok_or(Problem::NoField)),
             time: seconds.and_then(in_range),
-            lacks_unit: seconds.is_none() && lacks_unit(&time.value, self.unit),
             agent: text_of(agent).unwrap_or_default(),
             host: part_of(host),
             query: part_of(query),
             scheme: part_of(scheme),
             client: rest.first().and_then(|client| text_of(client).unwrap_or_default()),
+            doubts: match seconds {
+                Some(_) => Doubts::default(),
+                None => doubt_of_time(&time.value, self.unit),
+            },
+            seen,
         }
     }
 }

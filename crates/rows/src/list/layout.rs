@@ -1,7 +1,6 @@
 //! The layouts of records of text: where each format has the values, and how a block is read.
 
 use std::iter;
-use std::sync::atomic::Ordering;
 
 use portcullis_dialect::limits::RECORDS_AT_ONCE;
 use portcullis_files::input::dump_record;
@@ -12,7 +11,6 @@ use super::delimited::Columns;
 use super::host::Hosts;
 use super::json::ObjectValues;
 use super::log::LogLine;
-use super::noticed::{Doubts, Tally};
 use super::place::Place;
 use super::values::{Arena, BlockBuffer, Values, Visit, agent_of};
 use super::w3c::W3cLine;
@@ -45,44 +43,40 @@ pub(super) enum Layout {
 
 impl Layout {
     /// Fills `block` with the next of `records`: their URLs, which get a host if they are paths, and
-    /// their times, agents and visits. Counts in `tally` what is to be noted.
+    /// their times, agents, visits and doubts.
     pub(super) fn fill<'c>(
         &'c self,
         records: &mut Records<'c>,
-        ([at, clients], hosts, tally): ([&Place; 2], Option<&Hosts>, &Tally),
+        ([at, clients], hosts): ([&Place; 2], Option<&Hosts>),
         arena: &'c Arena,
         block: &mut BlockBuffer<'c>,
     ) {
-        let BlockBuffer { records: block, times, agents, visits, doubts } = block;
+        let BlockBuffer { records: block, times, agents, visits, doubts, seen } = block;
         times.clear();
         agents.clear();
         visits.clear();
         doubts.clear();
+        *seen = 0;
         let has_time = *at == Place::Record;
-        let completing = hosts.map(|hosts| (hosts, tally));
         let (are_asked, has_visits) = (at.is_asked(), clients.is_wanted());
-        let mut complete = |record: Record<'c>, values: Values<'c>, doubt: Doubts| {
+        let mut complete = |record: Record<'c>, values: Values<'c>| {
+            *seen |= values.seen;
             if are_asked {
                 times.push(values.time);
-            }
-            if values.lacks_unit {
-                tally.unitless.fetch_add(1, Ordering::Relaxed);
             }
             if has_visits {
                 visits.push(Visit::new(values.time, values.client));
             }
             agents.push(values.agent.map(|agent| agent_of(agent, arena)).unwrap_or_default());
-            let (record, own) = values.of_record(record, completing, arena);
-            if completing.is_some() {
-                doubts.push(doubt.and(own));
-            }
+            let (record, doubt) = values.of_record(record, hosts, arena);
+            doubts.push(doubt);
             record
         };
-        let none = Doubts::default();
+        let given = hosts.and_then(|hosts| hosts.given.as_ref());
         let mut with_values = |values: &dyn Fn(&'c [u8]) -> Values<'c>| {
             records.fill(block);
             for record in block.iter_mut() {
-                *record = complete(*record, values(record.text()), none);
+                *record = complete(*record, values(record.text()));
             }
         };
         match self {
@@ -93,25 +87,15 @@ impl Layout {
                 with_values(&|text| crawl::cdxj(text, members, has_time, arena));
             }
             Layout::JournalWord => with_values(&|text| Values::from_url(crawl::journal_url(text))),
-            Layout::Log(_) | Layout::W3cLine(_) => {
-                let given = hosts.and_then(|hosts| hosts.given.as_ref());
-                records.fill(block);
-                for record in block.iter_mut() {
-                    let (values, doubt) = match self {
-                        Layout::W3cLine(line) => line.read(record.text(), given, arena),
-                        Layout::Log(line) => line.read(record.text(), given, arena),
-                        _ => unreachable!("one of the two"),
-                    };
-                    *record = complete(*record, values, doubt);
-                }
-            }
+            Layout::Log(line) => with_values(&|text| line.read(text, given, arena)),
+            Layout::W3cLine(line) => with_values(&|text| line.read(text, given, arena)),
             Layout::Cdx(line) => with_values(&|text| line.read(text, arena)),
             Layout::LogWords => with_values(&|text| crawl::log(text, has_time)),
             Layout::Columns(columns) => {
                 let row = || {
                     let row = columns.read(records.rest(), arena)?;
                     let record = records.take(row.whole.len(), row.end_bytes);
-                    Some(complete(record, row.values, none))
+                    Some(complete(record, row.values))
                 };
                 block.clear();
                 block.extend(iter::from_fn(row).take(RECORDS_AT_ONCE));
@@ -121,7 +105,7 @@ impl Layout {
                     let (whole, end_bytes) = dump_record(records.rest())?;
                     let record = records.take(whole.len(), end_bytes);
                     let values = Values::from_url(crawl::dump_url(record.text()));
-                    Some(complete(record, values, none))
+                    Some(complete(record, values))
                 };
                 block.clear();
                 block.extend(iter::from_fn(record).take(RECORDS_AT_ONCE));

@@ -85,7 +85,6 @@ use std::array::from_fn;
 use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::input::{Framing, Records, Source, Terminator};
 use crate::limits::RECORDS_LOOKED_AT_MAX;
@@ -96,7 +95,8 @@ use host::{Given, Hosts};
 pub use host::{given_host, joined_url};
 use layout::Layout;
 pub use log::LogFormat;
-use noticed::{Doubts, HostsOf, Tally};
+pub use noticed::Noticed;
+use noticed::{Doubts, HostsOf};
 use parquet::ParquetList;
 pub use place::Place;
 use place::Value;
@@ -344,9 +344,6 @@ pub struct List {
     layout: Layout,
     times: Place,
     clients: Place,
-    /// How many records have each kind of doubt.
-    doubtful: Arc<[AtomicU64; Doubts::ALL.len()]>,
-    tally: Arc<Tally>,
     /// The field with a query that is not read.
     left_query: Option<String>,
     /// The hosts of paths; `None` if a path is not a URL.
@@ -376,8 +373,6 @@ impl List {
             layout: Layout::Text,
             times: Place::Usual,
             clients: Place::Usual,
-            doubtful: Arc::default(),
-            tally: Arc::default(),
             left_query: None,
             hosts: None,
             head: Vec::new(),
@@ -402,8 +397,8 @@ impl List {
         let chosen = names.iter().position(|name| *name == rows.column_name());
         let chosen = chosen.filter(|_| note.is_some());
         let rival = chosen.and_then(|at| place::rival(&names, at, self.hosts.is_some()));
-        let (tally, left_query) = (Arc::clone(&rows.tally), rows.left_query.clone());
-        List { columns, note, rival, tally, left_query, file: Some(Arc::clone(rows)), ..self }
+        let left_query = rows.left_query.clone();
+        List { columns, note, rival, left_query, file: Some(Arc::clone(rows)), ..self }
     }
 
     /// Returns the same list, whose text was in UTF-16.
@@ -516,19 +511,18 @@ impl List {
     /// Returns the problem of objects, in JSON Lines, CDXJ or texts of Parquet, none of which had a field that was
     /// named, and the fields of the first. Call it once all records were read; before, `are_all` is false, and it tells of fields
     /// that make the URL alone.
-    pub fn missing_field(&self, are_all: bool) -> Option<String> {
+    pub fn missing_field(&self, noticed: Noticed, are_all: bool) -> Option<String> {
         let asked = match &self.layout {
             Layout::Fields(members) | Layout::Cdxj(members) => &members.asked,
             _ => self.file.as_ref()?.asked(),
         };
-        asked.missing(&self.name, self.format, are_all)
+        asked.missing(&self.name, self.format, noticed, are_all)
     }
 
     /// Returns a note on times that are numbers without a unit, once all records were read. `None` if there are
     /// none.
-    pub fn note_on_units(&self) -> Option<&'static str> {
-        let is_some = self.tally.unitless.load(Ordering::Relaxed) > 0;
-        is_some.then_some(
+    pub fn note_on_units(&self, noticed: Noticed) -> Option<&'static str> {
+        (noticed.count(Doubts::NO_UNIT) > 0).then_some(
             "some times are numbers, so these records have none; name their unit with ‹time_unit› s, ms or us",
         )
     }
@@ -560,32 +554,23 @@ impl List {
         }
     }
 
-    /// Counts what is in doubt in records that were read.
-    pub(crate) fn count_doubts(&self, doubts: &[Doubts]) {
-        for (count, doubt) in self.doubtful.iter().zip(Doubts::ALL) {
-            let found = doubts.iter().filter(|it| it.has(doubt)).count();
-            count.fetch_add(found as u64, Ordering::Relaxed);
-        }
-    }
-
     /// Describes what is in doubt in requests, once all records were read.
-    pub fn doubts_of_requests(&self) -> impl Iterator<Item = String> {
+    pub fn doubts_of_requests(&self, noticed: Noticed) -> impl Iterator<Item = String> {
         let hosts = match &self.layout {
             Layout::Log(line) if line.is_host_found() => HostsOf::Server,
             Layout::Log(_) => HostsOf::Headers,
             _ => HostsOf::Records,
         };
-        let counts = self.doubtful.iter().map(|count| count.load(Ordering::Relaxed));
-        let counts: Vec<u64> = counts.collect();
-        let found = counts.into_iter().zip(Doubts::ALL).filter(|(count, _)| *count > 0);
-        found.map(move |(count, doubt)| doubt.describe(&counted(count, "request"), hosts))
+        let found = Doubts::OF_REQUESTS.into_iter().map(move |it| (it, noticed.count(it)));
+        let found = found.filter(|(_, count)| *count > 0);
+        found.map(move |(doubt, count)| doubt.describe(&counted(count, "request"), hosts))
     }
 
     /// Returns a note on paths without a query whose records have one in another field, once all records were
     /// read. `None` if there are none.
-    pub fn note_on_queries(&self) -> Option<String> {
+    pub fn note_on_queries(&self, noticed: Noticed) -> Option<String> {
         let field = self.left_query.as_deref()?;
-        let paths = self.tally.left_queries.load(Ordering::Relaxed);
+        let paths = noticed.count(Doubts::LEFT_QUERY);
         let paths = (paths > 0).then(|| counted(paths, "path"))?;
         Some(format!(
             "{paths} without the query that `{field}` has, so no rule with `?` matches them; name it \
@@ -604,17 +589,16 @@ impl List {
         let text = &first[self.head.len()..];
         let end = if is_whole { text.len() } else { self.framing.last_end(text) };
         let (arena, mut records, mut count) = (Arena::new(), self.split(&text[..end]), 0);
-        let mut block = BlockBuffer::new();
+        let (mut block, mut noticed) = (BlockBuffer::new(), Noticed::default());
         while count < RECORDS_LOOKED_AT_MAX {
             self.fill(&mut records, &arena, &mut block);
             count += block.records.len();
+            noticed.add(&block.doubts, block.seen);
             if block.records.is_empty() {
                 break;
             }
         }
-        // The records are read again.
-        let numbers = self.tally.unitless.swap(0, Ordering::Relaxed);
-        self.tally.left_queries.store(0, Ordering::Relaxed);
+        let numbers = noticed.count(Doubts::NO_UNIT);
         let problem = "most of its times are numbers; name their unit with ‹time_unit› s, ms or us";
         if 2 * numbers > count as u64 { Err(problem.to_owned()) } else { Ok(()) }
     }
@@ -627,8 +611,8 @@ impl List {
         arena: &'c Arena,
         block: &mut BlockBuffer<'c>,
     ) {
-        let List { times, clients, hosts, tally, .. } = self;
-        self.layout.fill(records, ([times, clients], hosts.as_ref(), tally), arena, block);
+        let List { times, clients, hosts, .. } = self;
+        self.layout.fill(records, ([times, clients], hosts.as_ref()), arena, block);
     }
 
     /// Returns the damage that was tolerated, once its last chunk was read. What follows it in a

@@ -1,17 +1,6 @@
-//! Observations on the records of a list that are reported once for all.
+//! Observations on the records of a list, which are reported once for all.
 
-use std::sync::atomic::AtomicU64;
-
-/// Observations on the records of a list, in all threads. A block may be read twice.
-#[derive(Debug, Default)]
-pub(super) struct Tally {
-    /// How often a time was a number without a unit.
-    pub unitless: AtomicU64,
-    /// How often a path has no query, and its record has one in another field that is not read.
-    pub left_queries: AtomicU64,
-}
-
-/// Parts of a request that a log may state otherwise than the client sent them.
+/// Parts of a record that may mean something else than they were read as.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Doubts(pub u8);
 
@@ -22,8 +11,13 @@ impl Doubts {
     pub const NO_QUERY: Doubts = Doubts(2);
     /// The path is logged without its escapes.
     pub const DECODED: Doubts = Doubts(4);
-    /// All of them.
-    pub const ALL: [Doubts; 3] = [Doubts::OTHER_HOST, Doubts::NO_QUERY, Doubts::DECODED];
+    /// The path has no query, and its record has one in another field that is not read.
+    pub const LEFT_QUERY: Doubts = Doubts(8);
+    /// The time is a number without a unit.
+    pub const NO_UNIT: Doubts = Doubts(16);
+
+    /// The kinds of doubts about requests of logs.
+    pub const OF_REQUESTS: [Doubts; 3] = [Doubts::OTHER_HOST, Doubts::NO_QUERY, Doubts::DECODED];
 
     pub fn has(self, doubt: Doubts) -> bool {
         self.0 & doubt.0 != 0
@@ -52,6 +46,39 @@ impl Doubts {
                  otherwise"
             ),
         }
+    }
+}
+
+/// Observations on records: those of a chunk, or of all chunks of a list up to one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Noticed {
+    /// The number of records with each kind of doubt.
+    doubts: [u64; 5],
+    /// The values that some object had, as [`Values::seen`](super::values::Values::seen).
+    pub(super) seen: u8,
+}
+
+impl Noticed {
+    /// Adds the doubts about records, and the values that one of them had.
+    pub(super) fn add(&mut self, doubts: &[Doubts], seen: u8) {
+        self.seen |= seen;
+        if doubts.iter().fold(0, |all, it| all | it.0) == 0 {
+            return;
+        }
+        for (kind, count) in self.doubts.iter_mut().enumerate() {
+            *count += doubts.iter().filter(|it| it.has(Doubts(1 << kind))).count() as u64;
+        }
+    }
+
+    /// Adds what the next records have.
+    pub(crate) fn merge(&mut self, next: Noticed) {
+        self.seen |= next.seen;
+        self.doubts.iter_mut().zip(next.doubts).for_each(|(sum, count)| *sum += count);
+    }
+
+    /// Returns the number of records with a kind of doubt.
+    pub(super) fn count(self, doubt: Doubts) -> u64 {
+        self.doubts[doubt.0.trailing_zeros() as usize]
     }
 }
 

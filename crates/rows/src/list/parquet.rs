@@ -22,7 +22,6 @@
 use std::borrow::Cow;
 use std::fs::File;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use arrow_array::{Array, BinaryViewArray, RecordBatch};
 use arrow_schema::DataType;
@@ -35,10 +34,10 @@ use parquet::schema::types::ColumnDescPtr;
 use super::host::{Hosts, Parts as UrlParts, url_of_text};
 use super::json::{AskedValues, FoundValues, IN_LISTS};
 use super::layouts;
-use super::noticed::{Doubts, Tally};
+use super::noticed::Doubts;
 use super::place::{TableColumn, Value, could_be_query};
 use super::short::are_above;
-use super::values::{Values, Visit, agent_of, lacks_unit};
+use super::values::{Values, Visit, agent_of, doubt_of_time};
 use super::{Arena, BlockBuffer, ListConfig, ListFormat, Place, Problem, advice};
 use portcullis_captures::json_path::FieldValue;
 use portcullis_captures::parquet::columns::{
@@ -77,7 +76,6 @@ pub struct ParquetList {
     /// The name of the known layout that gave the columns.
     pub(super) layout: Option<&'static str>,
     /// As in [`List`](super::List).
-    pub(super) tally: Arc<Tally>,
     pub(super) left_query: Option<String>,
 }
 
@@ -227,7 +225,7 @@ impl ParquetList {
         });
         let (leaves, objects, asked, projection, layout, hosts, left_query) =
             found.map_err(|problem| InputError::list(name, problem))?;
-        let (is_found, tally) = (!config.urls.is_asked() || layout.is_some(), Arc::default());
+        let is_found = !config.urls.is_asked() || layout.is_some();
         let (decides_by_time, has_visits) = (config.times.is_asked(), config.clients.is_wanted());
         Ok(ParquetList {
             source,
@@ -240,7 +238,6 @@ impl ParquetList {
             hosts,
             projection,
             layout,
-            tally,
             left_query,
         })
     }
@@ -256,19 +253,6 @@ impl ParquetList {
 
     pub(super) fn asked(&self) -> &AskedValues {
         &self.asked
-    }
-
-    /// Returns the times in a column, or `None` if it has other values.
-    fn times(&self, batch: &RecordBatch, leaf: &Leaf) -> Option<Vec<Option<UnixSeconds>>> {
-        let values = leaf.values(batch, leaf.unit)?;
-        let time = |row| {
-            let (value, seconds) = (values.at(row), values.at(row).seconds(leaf.unit));
-            if seconds.is_none() && lacks_unit(&value, leaf.unit) {
-                self.tally.unitless.fetch_add(1, Ordering::Relaxed);
-            }
-            seconds.and_then(in_range)
-        };
-        Some((0..batch.num_rows()).map(time).collect())
     }
 
     /// Whether a column, or a member of the objects in one, has a value.
@@ -482,6 +466,19 @@ impl Part {
     }
 }
 
+/// The times of rows, and what is in doubt.
+type Times = Vec<(Option<UnixSeconds>, Doubts)>;
+
+/// Returns the times in a column, or `None` if it has other values.
+fn times_of(batch: &RecordBatch, leaf: &Leaf) -> Option<Times> {
+    let values = leaf.values(batch, leaf.unit)?;
+    let time = |row| match (values.at(row), values.at(row).seconds(leaf.unit)) {
+        (_, Some(seconds)) => (in_range(seconds), Doubts::default()),
+        (value, None) => (None, doubt_of_time(&value, leaf.unit)),
+    };
+    Some((0..batch.num_rows()).map(time).collect())
+}
+
 /// Decoded values. Texts are not copied.
 #[derive(Clone, Debug)]
 pub struct Urls {
@@ -490,7 +487,7 @@ pub struct Urls {
     /// The texts of each value but the time, in the order of [`Value::ALL`]. `None` if it is in no column of its
     /// own.
     texts: [Option<BinaryViewArray>; Value::ALL.len()],
-    times: Option<Vec<Option<UnixSeconds>>>,
+    times: Option<Times>,
     /// The texts of each column of objects.
     objects: Vec<BinaryViewArray>,
 }
@@ -501,7 +498,7 @@ impl Urls {
         let (mut texts, mut times) = ([const { None }; Value::ALL.len()], None);
         for (value, leaf) in list.leaves.iter().filter(|(_, leaf)| leaf.inside.is_none()) {
             match value {
-                Value::Time => times = Some(list.times(batch, leaf)?),
+                Value::Time => times = Some(times_of(batch, leaf)?),
                 _ => texts[*value as usize] = Some(leaf.bytes(batch)?),
             }
         }
@@ -517,19 +514,17 @@ impl Urls {
         arena: &'u Arena,
         block: &mut BlockBuffer<'u>,
     ) -> usize {
-        let BlockBuffer { records, times, agents, visits, doubts } = block;
+        let BlockBuffer { records, times, agents, visits, doubts, seen } = block;
         let ParquetList { decides_by_time, has_visits, .. } = *self.list;
         let has_agents = self.list.has(Value::Agent);
         records.clear();
         doubts.clear();
+        *seen = 0;
         times.clear();
         agents.clear();
         visits.clear();
         for row in first..self.rows.min(first + RECORDS_AT_ONCE) {
             let values = self.values(row, arena);
-            if values.lacks_unit {
-                self.list.tally.unitless.fetch_add(1, Ordering::Relaxed);
-            }
             if decides_by_time {
                 times.push(values.time);
             }
@@ -539,11 +534,10 @@ impl Urls {
             if has_agents {
                 agents.push(values.agent.map(|agent| agent_of(agent, arena)).unwrap_or_default());
             }
+            *seen |= values.seen;
             let (record, doubt) = self.record(values, arena);
             records.push(record);
-            if self.list.hosts.is_some() {
-                doubts.push(doubt);
-            }
+            doubts.push(doubt);
         }
         records.len()
     }
@@ -558,16 +552,22 @@ impl Urls {
             let texts: &'u BinaryViewArray = self.texts[value as usize].as_ref()?;
             texts.is_valid(row).then(|| texts.value(row))
         };
+        let (time, doubts) = self.time(row);
         Values {
             url: text(Value::Url).ok_or(Problem::Null),
-            time: self.times.as_ref().and_then(|times| times[row]),
-            lacks_unit: false,
+            time,
             agent: text(Value::Agent),
             host: text(Value::Host),
             query: text(Value::Query),
             scheme: text(Value::Scheme),
             client: text(Value::Client),
+            doubts,
+            seen: 0,
         }
+    }
+
+    fn time(&self, row: usize) -> (Option<UnixSeconds>, Doubts) {
+        self.times.as_ref().map_or_else(Default::default, |times| times[row])
     }
 
     /// Returns the values in a row with objects, as if the row were an object too.
@@ -579,35 +579,34 @@ impl Urls {
                 found.set(0, if texts.is_valid(row) { text() } else { FieldValue::Null });
             }
         }
-        if let Some(times) = &self.times {
-            let time =
-                times[row].map_or(FieldValue::Null, |time| FieldValue::Time(time.0.cast_signed()));
+        let (time, doubts) = self.time(row);
+        if self.times.is_some() {
+            let time = time.map_or(FieldValue::Null, |time| FieldValue::Time(time.0.cast_signed()));
             found[Value::Time as usize].set(0, time);
         }
         let objects = self.list.objects.iter().zip(&self.objects);
         for (objects, texts) in objects.filter(|(_, texts)| texts.is_valid(row)) {
             if objects.members.read_text(texts.value(row), arena, &mut found).is_err() {
-                return Values::from_url(Err(Problem::NotJson));
+                return Values { doubts, ..Values::from_url(Err(Problem::NotJson)) };
             }
         }
-        self.list.asked.values(&found)
+        let values = self.list.asked.values(&found);
+        Values { doubts: doubts.and(values.doubts), ..values }
     }
 
     /// Returns a row with these values as a record without a terminator, and what is in doubt. Its text is the URL on one line: a line end
     /// or NUL in the URL is written as `%0A`, `%0D` or `%00`. The URL itself is decided as it is.
     #[inline]
     fn record<'u>(&'u self, values: Values<'u>, arena: &'u Arena) -> (Record<'u>, Doubts) {
-        let none = Doubts::default();
-        let Values { url, host, query, scheme, .. } = values;
+        let Values { url, host, query, scheme, doubts, .. } = values;
         let text = match url {
             Ok(text) => text,
-            Err(problem) => return (Record::default().with_problem(problem), none),
+            Err(problem) => return (Record::default().with_problem(problem), doubts),
         };
         let parts = || UrlParts { host, query, scheme };
-        let hosts = self.list.hosts.as_ref().map(|hosts| (hosts, &*self.list.tally));
-        match url_of_text(text, parts, hosts, arena) {
-            Ok((url, doubts)) => (on_a_line(url, arena), doubts),
-            Err(problem) => (on_a_line(text, arena).with_problem(problem), none),
+        match url_of_text(text, parts, self.list.hosts.as_ref(), arena) {
+            Ok((url, own)) => (on_a_line(url, arena), doubts.and(own)),
+            Err(problem) => (on_a_line(text, arena).with_problem(problem), doubts),
         }
     }
 

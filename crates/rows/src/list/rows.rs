@@ -8,6 +8,7 @@
 use portcullis_text::visible::SHOWN_BYTES_MAX;
 
 use super::List;
+use super::noticed::Noticed;
 use super::parquet::Part;
 use super::values::{Arena, Block, BlockBuffer};
 use crate::input::{Chunk, InputError, Record};
@@ -25,13 +26,15 @@ pub struct Rows<'c> {
     /// The bytes before the next record, or the rows of a Parquet file.
     done: usize,
     is_stopped: bool,
+    noticed: Noticed,
 }
 
 impl<'c> Rows<'c> {
     /// Returns the records of `chunk` from a place on: 0, or what [`Rows::rest`] returned. URLs with
     /// escapes are decoded into `arena`.
     pub fn new(chunk: &'c Chunk, arena: &'c Arena, done: usize) -> Rows<'c> {
-        Rows { chunk, arena, list_number: 0, done, is_stopped: false }
+        let noticed = Noticed::default();
+        Rows { chunk, arena, list_number: 0, done, is_stopped: false, noticed }
     }
 
     /// Returns the same records, as records of the list with this number in a run.
@@ -65,6 +68,11 @@ impl<'c> Rows<'c> {
     /// Returns the place of the next record, if reading stopped before the end.
     pub fn rest(&self) -> Option<usize> {
         self.is_stopped.then_some(self.done)
+    }
+
+    /// Returns what was noticed in the records that were read.
+    pub fn noticed(&self) -> Noticed {
+        self.noticed
     }
 
     /// Calls `with` for blocks of records until there are no more, or `with` returns `false`. The
@@ -129,11 +137,8 @@ impl<'c> Rows<'c> {
                 let part = next..next + within_budget(&records[next..], answers);
                 next = part.end;
                 let doubts = buffer.doubts.get(part.clone()).unwrap_or_default();
-                let goes_on = with(&buffer.block(part))?;
-                if !doubts.is_empty() {
-                    self.chunk.list.count_doubts(doubts);
-                }
-                if !goes_on {
+                self.noticed.add(doubts, buffer.seen);
+                if !with(&buffer.block(part))? {
                     self.done = end - records[next..].iter().map(size).sum::<usize>();
                     self.is_stopped = true;
                     return Ok(false);

@@ -1025,3 +1025,26 @@ fn visits_are_read_where_a_format_has_them() {
     let error = chunks("-", b"url\nhttps://a.example/\n", 1 << 20, &asked).error;
     assert!(error.contains("no client of their own"), "{error}");
 }
+
+/// A chunk whose output is full is read again from there, and each record is noticed once. A record
+/// without a URL has no path.
+#[test]
+fn records_are_noticed_once() {
+    let text = "path,host,query\n/a,a.example,x\n/b,a.example,x\n/c,a.example,\n/d?y,a.example,x\n\
+        https://a.example/,,x\n/e,,x\n/f,a.example,x\n";
+    let at = |name: &str| Place::named([name]);
+    let config = ListConfig { urls: at("path"), hosts: at("host"), ..ListConfig::default() };
+    let source = Source::from_reader("list.csv", text.as_bytes());
+    let chunk = Chunks::new(source, ChunkConfig::default(), config).next().unwrap().unwrap();
+    for is_full in [false, true] {
+        let (arena, mut noticed, mut next) = (Arena::new(), Noticed::default(), Some(0));
+        while let Some(from) = next {
+            let mut rows = Rows::new(&chunk, &arena, from);
+            rows.read(usize::MAX, |_| Ok::<bool, InputError>(!is_full)).unwrap();
+            noticed.merge(rows.noticed());
+            next = rows.rest();
+        }
+        let note = chunk.list.note_on_queries(noticed).unwrap();
+        assert!(note.starts_with("3 paths without the query that `query` has"), "{note}");
+    }
+}

@@ -14,7 +14,7 @@ use super::host::{Hosts, Parts, url_of_text};
 pub use bumpalo::Bump as Arena;
 
 use super::Problem;
-use super::noticed::{Doubts, Tally};
+use super::noticed::Doubts;
 use crate::input::Record;
 use portcullis_captures::json_path::FieldValue;
 use portcullis_robots::access::{TimeUnit, UnixSeconds};
@@ -24,8 +24,6 @@ pub(super) struct Values<'c> {
     pub url: Result<&'c [u8], Problem>,
     /// `None` if there is none, it cannot be read, or it is not asked for.
     pub time: Option<UnixSeconds>,
-    /// Whether the time is a number whose unit is not known.
-    pub lacks_unit: bool,
     /// `None` if there is none, it is no text, or it is not asked for.
     pub agent: Option<&'c [u8]>,
     /// The host of a URL that is a path alone. `None` if there is none, or it is not asked for.
@@ -35,6 +33,11 @@ pub(super) struct Values<'c> {
     pub scheme: Option<&'c [u8]>,
     /// The client that sent a request. `None` as for the agent.
     pub client: Option<&'c [u8]>,
+    /// The doubts about the record.
+    pub doubts: Doubts,
+    /// The values that an object has: a bit for each in the order of
+    /// [`Value::ALL`](super::place::Value::ALL), and one for the object.
+    pub seen: u8,
 }
 
 /// When a request came, and from which client.
@@ -65,33 +68,33 @@ fn without_port(client: &[u8]) -> &[u8] {
 
 impl<'c> Values<'c> {
     pub(super) fn from_url(url: Result<&'c [u8], Problem>) -> Values<'c> {
-        let [agent, host, query, scheme, client] = [None; 5];
-        Values { url, time: None, lacks_unit: false, agent, host, query, scheme, client }
+        let ([agent, host, query, scheme, client], doubts) = ([None; 5], Doubts::default());
+        Values { url, time: None, agent, host, query, scheme, client, doubts, seen: 0 }
     }
 
     /// Returns `record` with the URL that its text means, and what is in doubt. `hosts` completes paths.
     pub(super) fn of_record(
         self,
         record: Record<'c>,
-        hosts: Option<(&Hosts, &Tally)>,
+        hosts: Option<&Hosts>,
         arena: &'c Arena,
     ) -> (Record<'c>, Doubts) {
-        let Values { host, query, scheme, .. } = self;
+        let Values { host, query, scheme, doubts, .. } = self;
         let parts = || Parts { host, query, scheme };
         let url = self.url.and_then(|text| url_of_text(text, parts, hosts, arena));
         match url {
-            _ if record.text().trim_ascii().is_empty() => (record.with_url(b""), Doubts::default()),
-            Ok((url, doubts)) => (record.with_url(url), doubts),
-            Err(problem) => (record.with_problem(problem), Doubts::default()),
+            _ if record.text().trim_ascii().is_empty() => (record.with_url(b""), doubts),
+            Ok((url, own)) => (record.with_url(url), doubts.and(own)),
+            Err(problem) => (record.with_problem(problem), doubts),
         }
     }
 }
 
-/// Whether a value is no time because it is a number and its unit is not known.
+/// Returns the doubt about a value that is no time: it may be a number whose unit is not known.
 #[cold]
-pub(super) fn lacks_unit(value: &FieldValue<'_>, unit: Option<TimeUnit>) -> bool {
-    let is_time = |unit| value.seconds(unit).is_some();
-    unit.is_none() && !is_time(None) && is_time(Some(TimeUnit::Seconds))
+pub(super) fn doubt_of_time(value: &FieldValue<'_>, unit: Option<TimeUnit>) -> Doubts {
+    let is_number = || value.seconds(Some(TimeUnit::Seconds)).is_some();
+    Doubts::default().with(Doubts::NO_UNIT, unit.is_none() && is_number())
 }
 
 /// Returns the User-Agent header that a value stands for. Servers and collectors that write it without blanks
@@ -207,6 +210,8 @@ pub(crate) struct BlockBuffer<'c> {
     pub(crate) visits: Vec<Visit<'c>>,
     /// The doubts about each record. Empty for lists of URLs alone.
     pub(crate) doubts: Vec<Doubts>,
+    /// The values that some object has, as [`Values::seen`].
+    pub(crate) seen: u8,
 }
 
 impl<'c> BlockBuffer<'c> {
@@ -214,7 +219,7 @@ impl<'c> BlockBuffer<'c> {
     pub(crate) fn new() -> BlockBuffer<'c> {
         let records = vec![Record::default(); RECORDS_AT_ONCE];
         let (times, agents, visits, doubts) = Default::default();
-        BlockBuffer { records, times, agents, visits, doubts }
+        BlockBuffer { records, times, agents, visits, doubts, seen: 0 }
     }
 
     #[inline]

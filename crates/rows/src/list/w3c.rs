@@ -126,15 +126,15 @@ impl W3cLine {
         self.is_host_in_path.then(|| "`cs-uri` as /HOST/PATH, as Akamai writes it".to_owned())
     }
 
-    /// Returns the values of a line, and what is in doubt. The URL may be a path alone. `given` is the host of lines that
+    /// Returns the values of a line. The URL may be a path alone. `given` is the host of lines that
     /// have none.
     pub(super) fn read<'c>(
         &self,
         text: &'c [u8],
         given: Option<&Given>,
         arena: &'c Arena,
-    ) -> (Values<'c>, Doubts) {
-        let none = |problem| (Values::from_url(Err(problem)), Doubts::default());
+    ) -> Values<'c> {
+        let none = |problem| Values::from_url(Err(problem));
         match names_in(text) {
             Some(names) if names != self.names => return none(Problem::OtherFields),
             Some(_) => return none(Problem::NoUrl),
@@ -182,9 +182,7 @@ impl W3cLine {
             Err(problem) => (Err(problem), Doubts::default()),
         };
         let agent = agent.map(|agent| agent_of(agent, arena));
-        let values =
-            Values { url, host, time, lacks_unit: false, agent, query: None, scheme: None, client };
-        (values, doubts)
+        Values { host, time, agent, client, doubts, ..Values::from_url(url) }
     }
 }
 
@@ -290,8 +288,8 @@ mod tests {
         let lines = [line.as_bytes()].into_iter();
         let all = W3cLine::from_head(head.as_bytes(), lines, places.each_ref()).unwrap();
         let given = given.map(Given::new);
-        let (values, doubts) = all.read(line.as_bytes(), given.as_ref(), &arena);
-        let Values { url, time, agent, host, .. } = values;
+        let Values { url, time, agent, host, doubts, .. } =
+            all.read(line.as_bytes(), given.as_ref(), &arena);
         let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
         let read = (host.map(text), url.map(text), agent.map(text), time.map(|time| time.0));
         (read, doubts)

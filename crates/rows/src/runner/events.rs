@@ -14,6 +14,7 @@ use super::reader::{self, Panic, Read};
 use super::{Config, Part, RunError, thread_count};
 use crate::input::{Chunk, Chunks, InputError, Source};
 use crate::limits::IN_FLIGHT_CHUNKS_PER_THREAD;
+use crate::list::Noticed;
 
 /// A report from another thread.
 pub(super) enum Event<O, E> {
@@ -40,8 +41,8 @@ pub(super) struct Rest {
 pub(super) struct Done<O, E> {
     pub(super) records: Rest,
     pub(super) output: O,
-    /// The place of the records that are left, if there are more.
-    pub(super) worked: Result<Option<usize>, E>,
+    /// The place of the records that are left, if there are more, and observations on the others.
+    pub(super) worked: Result<(Option<usize>, Noticed), E>,
 }
 
 /// An opened input, or the error of opening it.
@@ -77,6 +78,8 @@ pub(super) struct EventLoop<'run, Sources, Sink, O, E> {
     done: HashMap<(u64, usize), Done<O, E>>,
     /// The place of those that are written next.
     next: (u64, usize),
+    /// Observations on the records of the current list that are written.
+    noticed: Noticed,
     sink: Sink,
     /// Outputs that the sink has returned.
     outputs: Vec<O>,
@@ -111,6 +114,7 @@ where
             in_flight_max,
             done: HashMap::new(),
             next: (0, 0),
+            noticed: Noticed::default(),
             sink,
             outputs: Vec::new(),
             sender,
@@ -143,7 +147,7 @@ where
         match event {
             Event::Done(done) => {
                 let Rest { place, .. } = done.records;
-                if let Ok(Some(from)) = done.worked {
+                if let Ok((Some(from), _)) = done.worked {
                     self.rests.push(Rest { place: (place.0, from), ..done.records.clone() });
                 }
                 self.done.insert(place, done);
@@ -250,12 +254,17 @@ where
     fn write(&mut self, done: Done<O, E>) -> Result<(), E> {
         let Done { records, mut output, worked } = done;
         let Rest { place: (sequence, from), chunk, list: number } = records;
-        let (rest, list) = (worked?, &chunk.list);
+        let ((rest, noticed), list) = (worked?, &chunk.list);
         self.next = rest.map_or((sequence + 1, 0), |from| (sequence, from));
         chunk.check().map_err(RunError::from)?;
         let is_first = chunk.is_first && from == 0;
         let is_last = chunk.is_last && rest.is_none();
-        (self.sink)(&Part { list, number, is_first, is_last }, &mut output)?;
+        if is_first {
+            self.noticed = Noticed::default();
+        }
+        self.noticed.merge(noticed);
+        let part = Part { list, number, is_first, is_last, noticed: self.noticed };
+        (self.sink)(&part, &mut output)?;
         // Free the memory of a long record and its output. Whole pages may exceed the bound.
         if chunk.memory_bytes() <= 2 * self.usual_bytes() {
             self.outputs.push(output);

@@ -66,7 +66,7 @@ use rayon::ThreadPool;
 
 use crate::input::{ChunkConfig, InputError, Source};
 use crate::limits::IN_FLIGHT_CHUNKS_PER_THREAD;
-use crate::list::{Arena, List, ListConfig, Rows};
+use crate::list::{Arena, List, ListConfig, Noticed, Rows};
 use events::{Done, Event, EventLoop, Rest};
 
 /// Settings of a batch.
@@ -138,6 +138,8 @@ pub struct Part<'a> {
     pub is_first: bool,
     /// Whether this is the last piece of the list.
     pub is_last: bool,
+    /// Observations on the records of the list up to here.
+    pub noticed: Noticed,
 }
 
 /// An error that ended a batch.
@@ -189,13 +191,14 @@ where
     // The scratches that no job holds. The most recently used one is taken first, because it is still
     // cached. Nothing panics while the list is locked.
     let (idle, stopped) = (&Mutex::new(Vec::new()), &AtomicBool::new(false));
-    // Returns the place of the records that were not processed, if there are more.
+    // Returns the place of the records that were not processed, if there are more, and what was
+    // noticed.
     let work_on = |records: &Rest, output: &mut O| {
         let kept = idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let (mut state, mut arena) = kept.unwrap_or_else(|| (scratch(), Arena::new()));
         arena.reset();
         let mut rows = Rows::new(&records.chunk, &arena, records.place.1).of_list(records.list);
-        let worked = work(&mut state, &mut rows, output).map(|()| rows.rest());
+        let worked = work(&mut state, &mut rows, output).map(|()| (rows.rest(), rows.noticed()));
         idle.lock().unwrap_or_else(PoisonError::into_inner).push((state, arena));
         worked
     };

@@ -288,8 +288,8 @@ impl LogFormat {
         let all = Reads { time: true, agent: true, client: true };
         let [whole, rest] = [None, Some(prefix)].map(|prefix| {
             let line_of = LogLine { format: self.clone(), prefix, reads: all };
-            let (values, doubts) = line_of.read(line, None, &arena);
-            (values.url, values.host, values.time, values.agent, values.client, doubts)
+            let values = line_of.read(line, None, &arena);
+            (values.url, values.host, values.time, values.agent, values.client, values.doubts)
         });
         prefix.without(line).is_some() && whole != rest
     }
@@ -421,18 +421,18 @@ impl LogLine {
         let Format { has_host, targets, .. } = *self.format.0;
         let arena = Arena::new();
         let is_path =
-            |line| self.read(line, None, &arena).0.url.is_ok_and(|url| url.starts_with(b"/"));
+            |line| self.read(line, None, &arena).url.is_ok_and(|url| url.starts_with(b"/"));
         !has_host && !targets.are_urls && lines.any(is_path)
     }
 
-    /// Returns the values of a line, and what is in doubt. The URL may be a path alone. `given` is the host of records that
-    /// have none.
+    /// Returns the values of a line. The URL may be a path alone. `given` is the host of records
+    /// that have none.
     pub(super) fn read<'c>(
         &self,
         text: &'c [u8],
         given: Option<&Given>,
         arena: &'c Arena,
-    ) -> (Values<'c>, Doubts) {
+    ) -> Values<'c> {
         let format = &*self.format.0;
         let mut found = [None; Slot::COUNT];
         let see = &mut |piece: &Piece, text| {
@@ -447,13 +447,13 @@ impl LogLine {
         let has_escapes = match cut {
             Ok(has_escapes) => has_escapes,
             Err(Unfit::NoEnd) if is_cut(format.targets.line_bytes) => {
-                return (Values::from_url(Err(Problem::Cut)), Doubts::default());
+                return Values::from_url(Err(Problem::Cut));
             }
             // HAProxy leaves out what it could not read.
             Err(_) if text.ends_with(BAD_REQUEST) => {
-                return (Values::from_url(Err(Problem::NoRequest)), Doubts::default());
+                return Values::from_url(Err(Problem::NoRequest));
             }
-            Err(_) => return (Values::from_url(Err(Problem::OtherFormat)), Doubts::default()),
+            Err(_) => return Values::from_url(Err(Problem::OtherFormat)),
         };
         let escape = if has_escapes { format.escape } else { Escape::None };
         let undone = |text| kept(escape.undone(text), arena);
@@ -471,9 +471,7 @@ impl LogLine {
             Ok((url, host, doubts)) => (Ok(url), host, doubts),
             Err(problem) => (Err(problem), None, Doubts::default()),
         };
-        let values =
-            Values { url, host, query: None, scheme: None, time, lacks_unit: false, agent, client };
-        (values, doubts)
+        Values { host, time, agent, client, doubts, ..Values::from_url(url) }
     }
 }
 

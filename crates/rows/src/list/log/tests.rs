@@ -13,7 +13,7 @@ type Read = (Result<String, Problem>, Option<String>, Option<String>, Option<u64
 fn read_by(all: &LogLine, line: &[u8], given: Option<&str>) -> (Read, Doubts) {
     let arena = Arena::new();
     let given = given.map(Given::new);
-    let (Values { url, host, agent, time, .. }, doubts) = all.read(line, given.as_ref(), &arena);
+    let Values { url, host, agent, time, doubts, .. } = all.read(line, given.as_ref(), &arena);
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     ((url.map(text), host.map(text), agent.map(text), time.map(|time| time.0)), doubts)
 }
