@@ -440,15 +440,10 @@ impl RecordFigures {
         };
         for alike in self.per_agent.chunk_by(are_alike) {
             let names = names(alike.iter().map(|it| visible(&it.agent).to_string()));
-            let mut before = ": ";
-            write!(out, "{names}")?;
-            for (name, count) in alike[0].verdicts.0.iter().filter(|(_, count)| *count > 0) {
-                write!(out, "{before}{name} {}", grouped(*count))?;
-                before = ", ";
-            }
+            let verdicts = line(&names, Some(&alike[0].verdicts)).unwrap_or(names);
             match alike[0].reasons.to_string().as_str() {
-                "" => writeln!(out)?,
-                reasons => writeln!(out, " ({reasons})")?,
+                "" => writeln!(out, "{verdicts}")?,
+                reasons => writeln!(out, "{verdicts} ({reasons})")?,
             }
         }
         self.write_record_agents(out)?;
@@ -486,11 +481,10 @@ impl RecordFigures {
         let Some(dropped) = self.dropped.as_ref().filter(|it| it.sum() > 0) else {
             return Some(kept);
         };
-        let causes = Cause::ALL.map(|cause| (cause, dropped.get(cause.as_str()))).into_iter();
-        let causes = causes.filter(|(_, count)| *count > 0);
-        let causes: Vec<String> = causes
-            .map(|(cause, count)| format!("{} {}", grouped(count), cause.describe()))
-            .collect();
+        let causes = causes(dropped);
+        let causes =
+            causes.map(|(cause, count)| format!("{} {}", grouped(count), cause.describe()));
+        let causes: Vec<String> = causes.collect();
         let has_aside = self
             .selection
             .is_some_and(|plan| [plan.unknown, plan.invalid, plan.pages].contains(&Fate::Aside));
@@ -690,10 +684,14 @@ fn write_drops(records: u64, kept: u64, dropped: &Figures, out: &mut impl Write)
     };
     row("read", records)?;
     row("kept", kept)?;
-    let causes = Cause::ALL.map(|cause| (cause, dropped.get(cause.as_str()))).into_iter();
-    causes
-        .filter(|(_, count)| *count > 0)
+    causes(dropped)
         .try_for_each(|(cause, count)| row(&format!("dropped: {}", cause.describe()), count))
+}
+
+/// Returns the causes for which records are not kept, with their numbers.
+fn causes(dropped: &Figures) -> impl Iterator<Item = (Cause, u64)> {
+    let causes = Cause::ALL.map(|cause| (cause, dropped.get(cause.as_str())));
+    causes.into_iter().filter(|(_, count)| *count > 0)
 }
 
 /// Returns a text without characters that Markdown or a terminal would interpret.
