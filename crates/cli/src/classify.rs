@@ -1,7 +1,8 @@
 //! `portcullis classify`: tags every record with its verdicts.
 
 use anyhow::ensure;
-use portcullis_report::{RowForm, Tagged};
+use portcullis_report::Tagged;
+use portcullis_rows::output::RowForm;
 use portcullis_rows::output::columns::Columns;
 use portcullis_rows::output::parquet::AddedColumns;
 
@@ -50,7 +51,7 @@ pub fn run(args: ClassifyArgs, files: &Files) -> anyhow::Result<ExitStatus> {
     let fields =
         if has_names { columns.fields(&described.agents, &args.column_prefix)? } else { vec![] };
     let form = match format {
-        Format::Parquet => RowForm::Parquet(AddedColumns::new(fields.clone())),
+        Format::Parquet => RowForm::Parquet(AddedColumns::new(&fields)),
         _ => RowForm::Text(text_rows(format, &fields, run.request.stream.lists.terminator)),
     };
     let head = |_| match &form {

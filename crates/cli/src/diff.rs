@@ -14,12 +14,11 @@ use portcullis_dialect::usage::Label;
 use portcullis_files::kind::{FileKind, is_mostly_text};
 use portcullis_lint::analysis::{Budget, FileComparison, Grouped, RobotComparison, robots_named};
 use portcullis_report::account::format;
-use portcullis_report::{
-    Account, Encoded, Figures, InvalidRecords, NoRecords, PolicyFacts, Run, Time,
-};
+use portcullis_report::{Account, Figures, InvalidRecords, NoRecords, PolicyFacts, Run, Time};
 use portcullis_robots::access::UnixSeconds;
 use portcullis_robots::policy::Crawler;
 use portcullis_robots::syntax::RobotsTxt;
+use portcullis_rows::output::Encoded;
 use portcullis_rows::output::columns::Field;
 use portcullis_set::batch::Classifier;
 use portcullis_set::{PolicySet, SetError};
@@ -40,10 +39,10 @@ use super::mapped;
 use super::message::Notes;
 use super::output::{CompleteOutput, OutputFile, SummaryForm};
 use super::plan::{self, QuestionPlan, StreamPlan, SummaryPlan};
-use super::rows::ROW_GROUPS;
+use super::rows::{ROW_GROUPS, RowFile};
 use super::stream;
 use super::summary;
-use super::table::{self, Rows, TableFile};
+use super::table::{self, Rows};
 use super::values::{Format, SetAt};
 
 /// The number of paths for each crawler, unless a flag says otherwise.
@@ -176,7 +175,7 @@ fn has_stray_bytes_alone(path: &Path) -> bool {
 
 /// The results of a comparison, and its outputs: the table, complete but for the account of a Parquet file,
 /// and that of --rejects.
-type Outcome = (Found, TableFile, Option<CompleteOutput>);
+type Outcome = (Found, RowFile, Option<CompleteOutput>);
 
 impl Diff {
     /// Compares two sets. `notes` are those on the files of which they were made.
@@ -303,7 +302,7 @@ impl Diff {
             },
             |_, (chunk, block)| {
                 counts.merge(chunk);
-                table.write(std::mem::take(block))
+                table.write(block)
             },
         )?;
         Ok((Found::Urls { counts, invalid: invalid.into() }, table, rejects))

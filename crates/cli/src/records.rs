@@ -16,8 +16,9 @@ use anyhow::ensure;
 use portcullis_dialect::usage::Label;
 use portcullis_files::expand::Input;
 use portcullis_report::limits::SUMMARY_UNKNOWN_HOSTS_MAX;
-use portcullis_report::{Counts, Encoded, Format, TRAINING, Written};
+use portcullis_report::{Counts, Format, TRAINING, Written};
 use portcullis_robots::policy::Crawler;
+use portcullis_rows::output::Encoded;
 use portcullis_set::Damage;
 use portcullis_set::batch::Classifier;
 

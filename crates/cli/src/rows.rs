@@ -15,11 +15,11 @@ use anyhow::{anyhow, bail, ensure};
 use portcullis_files::atomic_file::folder_of;
 use portcullis_files::input::{ChunkConfig, InputError};
 use portcullis_files::limits::RECORD_BYTES_MAX;
-use portcullis_report::{Account, Counts, Encoded, Run};
+use portcullis_report::{Account, Counts, Run};
 use portcullis_rows::list::{List, ListFormat};
 use portcullis_rows::output::columns::{Field, no_collision};
 use portcullis_rows::output::parquet::{ParquetError, ParquetWriter, Template};
-use portcullis_rows::output::{TextRows, input_columns};
+use portcullis_rows::output::{Encoded, TextRows, input_columns};
 use portcullis_text::json::to_json;
 
 use super::limits::PARQUET_TEXT_GROUP_BYTES;
@@ -144,7 +144,7 @@ impl<'a> RowOutput<'a> {
     /// Opens the output for all lists. Those for each are opened when their lists begin.
     pub fn open(destinations: Destinations) -> Result<RowOutput<'a>, OutputFailed> {
         let all = destinations.paths.first().filter(|_| destinations.is_joined);
-        let current = all.map(Output::create).transpose()?.map(|it| RowFile::Text(it.into()));
+        let current = all.map(Output::create).transpose()?.map(RowFile::text);
         let (head, complete, folders) = (Head::None, Vec::new(), Arc::default());
         Ok(RowOutput { destinations, head, current, complete, folders })
     }
@@ -162,7 +162,7 @@ impl<'a> RowOutput<'a> {
             let folder = folder_of(path);
             let failed = |error| OutputFailed::new(folder.display().to_string(), error);
             self.folders.create(folder).map_err(failed)?;
-            self.current = Some(RowFile::Text(Output::create(path)?.into()));
+            self.current = Some(RowFile::text(Output::create(path)?));
         }
         let is_joined = self.destinations.is_joined && part.number > 0;
         if let Head::Parquet(rows) = &mut self.head {
@@ -307,7 +307,7 @@ impl ParquetRows {
             Some(rows) => Template::from_list(rows, &self.fields)?,
             None => Template::from_urls(&self.fields)?,
         });
-        if let Some(RowFile::Text(output)) = file.take() {
+        if let Some(RowFile::Text(output, _)) = file.take() {
             let begun = RowFile::parquet(*output, Arc::clone(&template));
             *file = Some(begun.map_err(of_list(list.name()))?);
         }
@@ -338,7 +338,8 @@ fn of_list(name: &str) -> impl FnOnce(anyhow::Error) -> anyhow::Error {
 
 /// A file of rows that is being written.
 pub enum RowFile {
-    Text(Box<Output>),
+    /// The output, and its head until rows are written: a run that fails at once prints nothing.
+    Text(Box<Output>, Vec<u8>),
     /// The writer, and the failures of its output.
     Parquet(Box<ParquetWriter<Sink>>, Receiver<OutputFailed>),
 }
@@ -373,6 +374,11 @@ fn cause(failed: &Receiver<OutputFailed>, error: ParquetError) -> anyhow::Error 
 }
 
 impl RowFile {
+    /// Begins a file of text without a head of its own.
+    fn text(output: Output) -> RowFile {
+        RowFile::Text(output.into(), Vec::new())
+    }
+
     /// Begins a Parquet file with the columns of `template`.
     ///
     /// # Errors
@@ -389,7 +395,7 @@ impl RowFile {
     /// Writes text. A Parquet file has none.
     pub fn write_text(&mut self, text: &[u8]) -> Result<(), OutputFailed> {
         match self {
-            RowFile::Text(output) => output.write(text),
+            RowFile::Text(output, _) => output.write(text),
             RowFile::Parquet(..) => Ok(()),
         }
     }
@@ -397,7 +403,12 @@ impl RowFile {
     /// Writes an encoded block, which is compressed if the output is.
     pub fn write(&mut self, block: &mut Encoded) -> anyhow::Result<()> {
         match self {
-            RowFile::Text(output) => Ok(output.write_compressed(&block.text)?),
+            RowFile::Text(output, head) => {
+                if !block.text.is_empty() {
+                    output.write(&std::mem::take(head))?;
+                }
+                Ok(output.write_compressed(&block.text)?)
+            }
             RowFile::Parquet(writer, failed) => {
                 let written = writer.write(std::mem::take(&mut block.group));
                 written.map_err(|error| cause(failed, error))
@@ -408,7 +419,10 @@ impl RowFile {
     /// Completes the file, which does not have its name yet. A Parquet file has `account` in its metadata.
     pub fn complete(self, account: String) -> anyhow::Result<CompleteOutput> {
         let output = match self {
-            RowFile::Text(output) => *output,
+            RowFile::Text(mut output, head) => {
+                output.write(&head)?;
+                *output
+            }
             RowFile::Parquet(writer, failed) => {
                 writer.finish(account).map_err(|error| cause(&failed, error))?.output
             }

@@ -157,7 +157,7 @@ fn write_rows<'a>(
     let encode = |worker: &mut RowWorker<'a, 'a>, hosts: &mut Hosts<'a>| {
         encoder.encode(|added| Ok(worker.fill(hosts, added)?))
     };
-    each_block(survey, pool, bounds, encode, |rows| file.write(rows), draw)?;
+    each_block(survey, pool, bounds, encode, |mut rows| file.write(&mut rows), draw)?;
     let account: Account<NoRecords> = Account { run: run.clone(), ..Account::default() };
     file.complete(to_json(&account))
 }

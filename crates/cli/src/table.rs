@@ -2,20 +2,19 @@
 //! Parquet.
 //!
 //! Threads encode blocks of rows with an [`Encoder`], and one thread writes the blocks to the
-//! [`TableFile`].
+//! [`RowFile`].
 
 use portcullis_files::compression::Coding;
-use portcullis_report::{Encoded, RowForm};
 use portcullis_rows::input::Terminator;
 use portcullis_rows::output::columns::Field;
 use portcullis_rows::output::csv::Csv;
 use portcullis_rows::output::json_lines::JsonLines;
 use portcullis_rows::output::parquet::{AddedColumns, Template};
 use portcullis_rows::output::tsv::Tsv;
-use portcullis_rows::output::{Added, TextRows};
+use portcullis_rows::output::{Added, Encoded, RowForm, TextRows};
 
 use super::limits::SURVEY_TEXT_ROWS;
-use super::output::{CompleteOutput, Compressor, Output, OutputFile};
+use super::output::{Compressor, Output, OutputFile};
 use super::rows::{self, RowFile};
 use super::values::Format;
 
@@ -52,13 +51,6 @@ pub struct Encoder {
     compression: Option<Coding>,
 }
 
-/// The output of a table.
-pub struct TableFile {
-    file: RowFile,
-    /// The header until it is written: a run that fails at once prints nothing.
-    header: Vec<u8>,
-}
-
 /// Begins a table with these columns. The lines of a text end with `terminator`.
 ///
 /// # Errors
@@ -69,17 +61,17 @@ pub fn begin(
     format: Format,
     fields: Vec<Field>,
     terminator: Terminator,
-) -> anyhow::Result<(Encoder, TableFile)> {
+) -> anyhow::Result<(Encoder, RowFile)> {
     let compression = output.compression;
-    let (form, file, header) = if format == Format::Parquet {
+    let (form, file) = if format == Format::Parquet {
         let file = RowFile::parquet(output, Template::from_rows(&fields).into())?;
-        (RowForm::Parquet(AddedColumns::of_rows(fields.clone())), file, Vec::new())
+        (RowForm::Parquet(AddedColumns::of_rows(&fields)), file)
     } else {
         let text = text_rows(format, &fields, terminator);
-        let header = text.header(None, &fields);
-        (RowForm::Text(text), RowFile::Text(output.into()), header)
+        let head = text.header(None, &fields);
+        (RowForm::Text(text), RowFile::Text(output.into(), head))
     };
-    Ok((Encoder { fields, form, compression }, TableFile { file, header }))
+    Ok((Encoder { fields, form, compression }, file))
 }
 
 impl Encoder {
@@ -98,19 +90,10 @@ impl Encoder {
         mut fill: impl FnMut(&mut Added) -> anyhow::Result<()>,
     ) -> anyhow::Result<Encoded> {
         let mut encoded = Encoded::default();
-        match &self.form {
-            RowForm::Parquet(columns) => encoded.group = columns.encode_rows(fill)?,
-            RowForm::Text(rows) => {
-                let mut added = self.none();
-                while {
-                    fill(&mut added)?;
-                    added.rows() > 0
-                } {
-                    rows.push(None, &added, &mut encoded.text)?;
-                }
-                Compressor::default().compress(self.compression, &mut encoded.text)?;
-            }
-        }
+        let mut rows = self.form.begin(self.none(), None, &mut encoded)?;
+        while rows.add(None, &mut fill)? > 0 {}
+        rows.end::<anyhow::Error>()?;
+        Compressor::default().compress(self.compression, &mut encoded.text)?;
         Ok(encoded)
     }
 
@@ -129,37 +112,12 @@ impl Encoder {
     }
 }
 
-impl TableFile {
-    /// Writes a block.
-    ///
-    /// # Errors
-    ///
-    /// If the output cannot be written.
-    pub fn write(&mut self, mut block: Encoded) -> anyhow::Result<()> {
-        if !block.text.is_empty() {
-            self.file.write_text(&std::mem::take(&mut self.header))?;
-        }
-        self.file.write(&mut block)
-    }
-
-    /// Completes the output, which does not have its name yet. A Parquet file has `account`, a JSON
-    /// object about the run, in its metadata.
-    ///
-    /// # Errors
-    ///
-    /// If the output cannot be written.
-    pub fn complete(mut self, account: String) -> anyhow::Result<CompleteOutput> {
-        self.file.write_text(&self.header)?;
-        self.file.complete(account)
-    }
-}
-
 /// A table of rows that one thread makes.
 pub struct Rows {
     /// The rows that are not written yet.
     pub added: Added,
     encoder: Encoder,
-    file: TableFile,
+    file: RowFile,
 }
 
 impl Rows {
@@ -178,12 +136,12 @@ impl Rows {
         if self.added.rows() < SURVEY_TEXT_ROWS {
             return Ok(());
         }
-        self.file.write(self.encoder.encode_all(&mut self.added)?)
+        self.file.write(&mut self.encoder.encode_all(&mut self.added)?)
     }
 
     /// Writes the other rows, and returns the output.
-    pub fn end(mut self) -> anyhow::Result<TableFile> {
-        self.file.write(self.encoder.encode_all(&mut self.added)?)?;
+    pub fn end(mut self) -> anyhow::Result<RowFile> {
+        self.file.write(&mut self.encoder.encode_all(&mut self.added)?)?;
         Ok(self.file)
     }
 }

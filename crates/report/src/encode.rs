@@ -5,11 +5,11 @@
 //! one copy. Kept records are copied byte for byte, as are those that are set aside.
 
 use portcullis_rows::input::{InputError, Record};
-use portcullis_rows::limits::{CHUNK_OUTPUT_BYTES_MAX, PARQUET_PART_ROWS_MAX};
+use portcullis_rows::limits::PARQUET_PART_ROWS_MAX;
 use portcullis_rows::list::{Block, List, Rows};
 use portcullis_rows::output::columns::Columns;
-use portcullis_rows::output::parquet::{AddedColumns, EncodedGroup, ParquetError, keep};
-use portcullis_rows::output::{Added, NextTo, SameMember, TextRows};
+use portcullis_rows::output::parquet::{ParquetError, keep};
+use portcullis_rows::output::{Added, Encoded, NextTo, RowForm, SameMember};
 use portcullis_set::Damage;
 use portcullis_set::batch::{Answers, Records, Session, Times};
 
@@ -93,23 +93,6 @@ pub enum ChunkError {
     Encoding(#[from] ParquetError),
 }
 
-/// The encoded output of a piece.
-#[derive(Debug, Default)]
-pub struct Encoded {
-    /// The records as text.
-    pub text: Vec<u8>,
-    /// The rows of a Parquet file, instead of text.
-    pub group: EncodedGroup,
-}
-
-impl Encoded {
-    /// Clears the output for the next piece and keeps its memory.
-    pub fn clear(&mut self) {
-        self.text.clear();
-        self.group = EncodedGroup::default();
-    }
-}
-
 /// The output of a piece: the records of the output, then those that are set aside, by
 /// [`Class::ASIDE`].
 pub type Written = [Encoded; 1 + Class::ASIDE.len()];
@@ -118,18 +101,12 @@ pub type Written = [Encoded; 1 + Class::ASIDE.len()];
 pub trait Format: Sync {
     /// Decides the records of a piece, counts them, and encodes them into `out`.
     ///
-    /// Text stops early if it has [`CHUNK_OUTPUT_BYTES_MAX`], however many agents there are.
+    /// Text stops early if the output has no room, however many agents there are.
     ///
     /// # Errors
     ///
     /// If the input or the set is damaged, or rows cannot be encoded.
     fn encode(&self, work: Work<'_, '_>, out: &mut Written) -> Result<(), ChunkError>;
-}
-
-/// How rows are written.
-pub enum RowForm {
-    Text(Box<dyn TextRows + Send>),
-    Parquet(AddedColumns),
 }
 
 /// Rows with added columns.
@@ -142,36 +119,23 @@ pub struct Tagged<'a> {
 
 impl Format for Tagged<'_> {
     fn encode(&self, work: Work<'_, '_>, out: &mut Written) -> Result<(), ChunkError> {
-        let read = |answers: &mut Answers<'_>, added: &mut Added, counts: &mut Counts| {
-            let unreadable = columns::read(self.columns, answers, added)?;
-            add_option(&mut counts.unreadable_delays, unreadable);
-            Ok::<(), ChunkError>(())
-        };
-        let out = &mut out[0];
-        match self.form {
-            RowForm::Text(rows) => {
-                let (list, agents) = (work.piece.rows.list(), work.counts.agents.len());
-                let mut added = Added::new(self.columns, agents);
-                work.decide(agents, |block, mut answers, counts| {
-                    added.clear();
-                    read(&mut answers, &mut added, counts)?;
-                    rows.push(Some(NextTo { list, block }), &added, &mut out.text)?;
-                    Ok(out.text.len() < CHUNK_OUTPUT_BYTES_MAX)
-                })
-            }
-            RowForm::Parquet(encoder) => {
-                // The columns of a file cannot be copied for several rows of each record.
-                let copies = self.columns.agents_of_rows().is_none();
-                let part = work.piece.rows.part().filter(|_| copies);
-                out.group = encoder.encode(part, |rows| {
-                    work.decide(0, |block, mut answers, counts| {
-                        rows.add(block, |added| read(&mut answers, added, counts))?;
-                        Ok(true)
-                    })
-                })?;
-                Ok(())
-            }
-        }
+        let (list, agents) = (work.piece.rows.list(), work.counts.agents.len());
+        // The columns of a file cannot be copied for several rows of each record.
+        let copies = self.columns.agents_of_rows().is_none();
+        let part = work.piece.rows.part().filter(|_| copies);
+        // A row group is never cut.
+        let answers = if let RowForm::Parquet(_) = self.form { 0 } else { agents };
+        let added = Added::new(self.columns, agents);
+        let mut rows = self.form.begin(added, part, &mut out[0])?;
+        work.decide(answers, |block, mut answers, counts| {
+            rows.add(Some(NextTo { list, block }), |added| {
+                let unreadable = columns::read(self.columns, &mut answers, added)?;
+                add_option(&mut counts.unreadable_delays, unreadable);
+                Ok::<(), ChunkError>(())
+            })?;
+            Ok(rows.has_room())
+        })?;
+        rows.end()
     }
 }
 

@@ -18,8 +18,8 @@
 //! use portcullis_rows::input::{Chunk, Terminator};
 //! use portcullis_rows::list::{Arena, List, Rows};
 //! use portcullis_robots::policy::Crawler;
-//! use portcullis_rows::output::{columns::Columns, tsv::Tsv};
-//! use portcullis_report::{Counts, Format, Piece, Rejects, RowForm, Tagged, Written};
+//! use portcullis_rows::output::{RowForm, columns::Columns, tsv::Tsv};
+//! use portcullis_report::{Counts, Format, Piece, Rejects, Tagged, Written};
 //! use portcullis_set::PolicySet;
 //! use portcullis_build::{LoadConfig, load_text};
 //!
@@ -62,9 +62,7 @@ pub use account::{
 };
 pub use counts::{AgentCounts, Counts, TRAINING};
 pub use crawlers::{KnownAgent, Pace, ReadingFacts, RecordAgent};
-pub use encode::{
-    ChunkError, Encoded, Filter, Format, Piece, RowForm, Tagged, Work, Written, bytes,
-};
+pub use encode::{ChunkError, Filter, Format, Piece, Tagged, Work, Written, bytes};
 pub use explanation::clause;
 pub use figures::{Figures, NameCounts, NameRecords, TopNames, add_counts};
 pub use filter::Cause;

@@ -31,12 +31,13 @@ use tempfile::TempDir;
 use portcullis_rows::input::{Chunk, ChunkConfig, Chunks, Source};
 use portcullis_rows::list::parquet::ParquetList;
 use portcullis_rows::list::{Arena, ListConfig, Rows};
+use portcullis_rows::output::RowForm;
 use portcullis_rows::output::columns::Columns;
 use portcullis_rows::output::parquet::{AddedColumns, EncodedGroup, ParquetWriter, Template, keep};
 use portcullis_set::batch::Session;
 
 use crate::tests::{SCHEME, classifier};
-use crate::{ChunkError, Counts, Format, Piece, Rejects, RowForm, Tagged, Written};
+use crate::{ChunkError, Counts, Format, Piece, Rejects, Tagged, Written};
 
 const ROWS: usize = 5_000;
 
@@ -201,7 +202,7 @@ fn added(list: &Arc<ParquetList>, columns: &str) -> (Vec<u8>, Counts) {
         (Session::new(classifier).assume_scheme(SCHEME), Counts::new(2));
     let fields = columns.fields(&["One", "Two"], "").unwrap();
     let template = Arc::new(Template::from_list(list, &fields).unwrap());
-    let form = RowForm::Parquet(AddedColumns::new(fields));
+    let form = RowForm::Parquet(AddedColumns::new(&fields));
     let added = Tagged { columns: &columns, form: &form };
     let mut out = ParquetWriter::new(Vec::new(), template).unwrap();
     for chunk in chunks(list) {

@@ -6,6 +6,7 @@ use portcullis_robots::url::Origin;
 use portcullis_rows::input::{Chunk, Terminator};
 use portcullis_rows::limits::CHUNK_OUTPUT_BYTES_MAX;
 use portcullis_rows::list::{Arena, List, Rows};
+use portcullis_rows::output::RowForm;
 use portcullis_rows::output::columns::Columns;
 use portcullis_rows::output::json_lines::JsonLines;
 use portcullis_set::batch::{Classifier, Session};

@@ -1,9 +1,10 @@
 //! Rows out: records with added columns, as text or Parquet.
 //!
 //! [`columns`] defines the columns that a run adds, and [`Added`] holds their values for a block of
-//! records. [`TextRows`] writes them as text: [`tsv`], [`csv`] and [`json_lines`]. [`parquet`] writes
-//! them next to the columns of a Parquet file, or copies the rows that are kept. The caller decides the
-//! records and fills [`Added`]; no code here decides a URL.
+//! records. A [`RowForm`] is how they are written. [`TextRows`] writes them as text: [`tsv`],
+//! [`csv`] and [`json_lines`]. [`parquet`] writes them next to the columns of a Parquet file, or
+//! copies the rows that are kept. The caller decides the records and fills [`Added`]; no code here
+//! decides a URL.
 //!
 //! Rows of other tables, such as a survey, have no record: their columns are
 //! [declared](columns::Field::declared).
@@ -18,10 +19,12 @@ pub mod csv;
 pub mod json_lines;
 mod own;
 pub mod parquet;
+mod sink;
 pub mod tsv;
 
 pub use added::Added;
 pub use own::input_columns;
+pub use sink::{Encoded, RowForm, RowSink};
 
 use crate::input::Record;
 use crate::list::List;

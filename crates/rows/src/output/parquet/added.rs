@@ -6,9 +6,7 @@ use std::sync::Arc;
 use arrow_array::ArrayRef;
 use arrow_array::builder::StringBuilder;
 use arrow_schema::{FieldRef, Schema};
-use parquet::arrow::arrow_writer::{
-    ArrowColumnChunk, ArrowColumnWriter, ArrowRowGroupWriterFactory, compute_leaves,
-};
+use parquet::arrow::arrow_writer::{ArrowColumnWriter, ArrowRowGroupWriterFactory, compute_leaves};
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterVersion;
 use parquet::file::writer::SerializedFileWriter;
@@ -18,9 +16,10 @@ use portcullis_dialect::limits::RECORDS_AT_ONCE;
 
 use super::schema::{URL_COLUMN, schema_of, url_field};
 use super::{EncodedGroup, TEXT_COMPRESSION, properties, version_of};
-use crate::input::{InputError, Record};
+use crate::input::InputError;
 use crate::limits::PARQUET_BATCH_URLS;
 use crate::list::parquet::Part;
+use crate::output::NextTo;
 use crate::output::added::Added;
 use crate::output::arrow::Arrays;
 use crate::output::columns::Field;
@@ -28,7 +27,6 @@ use crate::output::columns::Field;
 /// Encodes the row groups of a table: the columns that are added to records, or rows that stand alone.
 #[derive(Clone, Debug)]
 pub struct AddedColumns {
-    fields: Vec<Field>,
     /// Whether the rows are about records, which have URLs.
     has_records: bool,
     arrays: Arrays,
@@ -36,47 +34,22 @@ pub struct AddedColumns {
 
 impl AddedColumns {
     /// Returns an encoder of columns that are added to records.
-    pub fn new(fields: Vec<Field>) -> AddedColumns {
-        AddedColumns { arrays: Arrays::new(&fields), fields, has_records: true }
+    pub fn new(fields: &[Field]) -> AddedColumns {
+        AddedColumns { arrays: Arrays::new(fields), has_records: true }
     }
 
     /// Returns an encoder of rows that stand alone.
-    pub fn of_rows(fields: Vec<Field>) -> AddedColumns {
+    pub fn of_rows(fields: &[Field]) -> AddedColumns {
         AddedColumns { has_records: false, ..AddedColumns::new(fields) }
     }
 
-    /// Encodes a row group of rows that stand alone: `fill` replaces those in [`Added`] by the next
-    /// ones, until there are no more.
-    ///
-    /// # Errors
-    ///
-    /// The error of `fill` or of the encoder.
-    pub fn encode_rows<E: From<InputError> + From<ParquetError>>(
-        &self,
-        mut fill: impl FnMut(&mut Added) -> Result<(), E>,
-    ) -> Result<EncodedGroup, E> {
-        self.encode(None, |rows| {
-            loop {
-                fill(&mut rows.added)?;
-                if rows.added.rows() == 0 {
-                    return Ok(());
-                }
-                rows.flush()?;
-            }
-        })
-    }
-
-    /// Encodes the rows that `fill` adds: next to the columns of `part`, or next to their URLs if they
-    /// are not from Parquet.
-    ///
-    /// # Errors
-    ///
-    /// The error of `fill`, of the input or of the encoder.
-    pub fn encode<E: From<InputError> + From<ParquetError>>(
-        &self,
-        part: Option<&Part>,
-        fill: impl FnOnce(&mut AddedRows<'_>) -> Result<(), E>,
-    ) -> Result<EncodedGroup, E> {
+    /// Begins a row group: next to the columns of `part`, or next to the URLs of records that are
+    /// not from Parquet. `added` has the columns, without rows.
+    pub(in crate::output) fn begin<'s>(
+        &'s self,
+        added: Added,
+        part: Option<&'s Part>,
+    ) -> Result<AddedRows<'s>, ParquetError> {
         let (version, compression) = match part {
             Some(part) => (version_of(&part.list), part.list.chunk(part.row_group).compression()),
             None => (WriterVersion::PARQUET_1_0, TEXT_COMPRESSION),
@@ -95,20 +68,8 @@ impl AddedColumns {
         )?;
         let schema = Arc::new(Schema::new(fields.clone()));
         let writers = ArrowRowGroupWriterFactory::new(&file, schema).create_column_writers(0)?;
-        let mut rows = AddedRows {
-            arrays: &self.arrays,
-            fields,
-            writers,
-            urls,
-            added: Added::of(self.fields.iter().map(|field| field.kind)),
-            has_rows: false,
-        };
-        fill(&mut rows)?;
-        let added = rows.close()?;
-        Ok(match part {
-            Some(part) => EncodedGroup { added, ..EncodedGroup::of_part(part)? },
-            None => EncodedGroup { added, ..EncodedGroup::default() },
-        })
+        let arrays = &self.arrays;
+        Ok(AddedRows { arrays, part, fields, writers, urls, added, has_rows: false })
     }
 }
 
@@ -118,6 +79,8 @@ const PAGE_STEP_ROWS: usize = 1024;
 /// The rows of a row group that is being encoded.
 pub struct AddedRows<'s> {
     arrays: &'s Arrays,
+    /// The rows whose columns come first.
+    part: Option<&'s Part>,
     /// The columns, and a writer of each.
     fields: Vec<FieldRef>,
     writers: Vec<ArrowColumnWriter>,
@@ -129,37 +92,39 @@ pub struct AddedRows<'s> {
 }
 
 impl AddedRows<'_> {
-    /// Adds a block of records, whose values `fill` appends: as many rows for each record.
-    ///
-    /// # Errors
-    ///
-    /// The error of `fill` or of the encoder.
-    pub fn add<E: From<ParquetError>>(
+    /// Adds the rows that `fill` appends, as [`RowSink::add`](crate::output::RowSink::add).
+    pub(in crate::output) fn add<E: From<ParquetError>>(
         &mut self,
-        block: &[Record<'_>],
+        records: Option<NextTo<'_>>,
         fill: impl FnOnce(&mut Added) -> Result<(), E>,
-    ) -> Result<(), E> {
+    ) -> Result<usize, E> {
         let before = self.added.rows();
         fill(&mut self.added)?;
         let new = self.added.rows() - before;
-        if let Some(urls) = &mut self.urls {
+        if let (Some(urls), Some(NextTo { block, .. })) = (&mut self.urls, records) {
             for record in block {
                 // The column is text, which must be UTF-8.
                 let url = String::from_utf8_lossy(record.url());
                 (0..new / block.len().max(1)).for_each(|_| urls.append_value(&url));
             }
         }
-        if self.added.rows() + RECORDS_AT_ONCE > PARQUET_BATCH_URLS {
+        // The next rows that stand alone may replace these.
+        if records.is_none() || self.added.rows() + RECORDS_AT_ONCE > PARQUET_BATCH_URLS {
             self.flush()?;
         }
-        Ok(())
+        Ok(new)
     }
 
-    /// Closes the columns. There are none without rows.
-    fn close(mut self) -> Result<Vec<ArrowColumnChunk>, ParquetError> {
+    /// Closes the columns. There are none without rows, except those of the part.
+    pub(in crate::output) fn end<E>(mut self) -> Result<EncodedGroup, E>
+    where
+        E: From<InputError> + From<ParquetError>,
+    {
         self.flush()?;
         let writers = self.writers.into_iter().filter(|_| self.has_rows);
-        writers.map(ArrowColumnWriter::close).collect()
+        let added = writers.map(ArrowColumnWriter::close).collect::<Result<_, _>>()?;
+        let group = self.part.map(EncodedGroup::of_part).transpose()?.unwrap_or_default();
+        Ok(EncodedGroup { added, ..group })
     }
 
     /// Writes the rows that are not written yet.

@@ -40,7 +40,8 @@ use parquet::file::writer::SerializedFileWriter;
 use crate::input::InputError;
 use crate::list::parquet::{ParquetList, ParquetSource, Part, StoredFile};
 
-pub use added::{AddedColumns, AddedRows};
+pub use added::AddedColumns;
+pub(super) use added::AddedRows;
 pub use kept::keep;
 pub use schema::Template;
 
