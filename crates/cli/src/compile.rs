@@ -15,7 +15,7 @@ use portcullis_captures::FieldMap;
 use portcullis_dialect::decision::PolicyState;
 use portcullis_dialect::dialect::{Dialect, LongUnreachable};
 use portcullis_files::scratch::Scratch;
-use portcullis_report::account::format;
+use portcullis_report::account::{format, line, write_lines};
 use portcullis_report::{Account, Figures, NoRecords, PolicyFacts, Run, Time};
 use portcullis_robots::access::{CaptureNote, UnixSeconds};
 use portcullis_robots::syntax::NoteKind;
@@ -361,24 +361,17 @@ impl summary::Summary for Summary<'_> {
         let [origins, hosts] = [(facts.origins, "origin"), (facts.hosts, "host")]
             .map(|(count, noun)| counted(count.unwrap_or(0), noun));
         writeln!(out, "{origins} of {hosts}: {}", self.states)?;
-        if self.redirected > 0 {
-            writeln!(out, "redirected {}", self.redirected)?;
-        }
-        if let Some(captures) = self.history_captures {
-            writeln!(out, "history: {}", counted(captures, "capture"))?;
-        }
-        for (of, figures) in [("answers", &self.capture_notes), ("files", &self.file_notes)] {
-            if figures.sum() > 0 {
-                writeln!(out, "notes on {of}: {figures}")?;
-            }
-        }
         let as_of = self.as_of.as_ref().map_or_else(String::new, |time| format!(", as of {time}"));
-        if self.in_outage > 0 {
-            writeln!(out, "in an outage {}{as_of}", grouped(self.in_outage))?;
-        }
-        if self.later > 0 {
-            writeln!(out, "left out {}{as_of}", counted(self.later, "later capture"))?;
-        }
+        let (outage, later) = (grouped(self.in_outage), counted(self.later, "later capture"));
+        let lines = [
+            (self.redirected > 0).then(|| format!("redirected {}", self.redirected)),
+            line("history", self.history_captures.map(|captures| counted(captures, "capture"))),
+            line("notes on answers", Some(&self.capture_notes)),
+            line("notes on files", Some(&self.file_notes)),
+            (self.in_outage > 0).then(|| format!("in an outage {outage}{as_of}")),
+            (self.later > 0).then(|| format!("left out {later}{as_of}")),
+        ];
+        write_lines(&lines, out)?;
         let (name, bytes) = (visible(&facts.name), size(facts.set_bytes));
         let policies = counted(facts.policies, "policy");
         writeln!(out, "{name}: {bytes}, {policies}, {}", counted(facts.rule_sets, "rule set"))

@@ -522,12 +522,17 @@ impl RecordFigures {
 }
 
 /// Returns a line with a count or figures; `None` if there are none, or all are 0.
-fn line(title: &str, figures: Option<impl Display>) -> Option<String> {
+pub fn line(title: &str, figures: Option<impl Display>) -> Option<String> {
     let figures = figures.map(|it| it.to_string()).filter(|it| !matches!(&**it, "" | "0"))?;
     Some(format!("{title}: {figures}"))
 }
 
-fn write_lines(lines: &[Option<String>], out: &mut impl Write) -> io::Result<()> {
+/// Writes those lines that there are.
+///
+/// # Errors
+///
+/// If `out` cannot be written.
+pub fn write_lines(lines: &[Option<String>], out: &mut impl Write) -> io::Result<()> {
     lines.iter().flatten().try_for_each(|line| writeln!(out, "{line}"))
 }
 
