@@ -14,6 +14,8 @@ pub(super) enum Escape {
     Backslash,
     /// `\xHH` alone; a backslash is one.
     Hex,
+    /// `\xhh` for a quote, a control character and a byte from 0x7f; a backslash is one, also before `x`.
+    Unsafe,
     /// `\"` alone; a backslash is one.
     Quote,
     /// `#HH`.
@@ -118,6 +120,11 @@ impl Escape {
             (Escape::Hash, _) if byte == b'#' => hex(after).map(|it| (it, 3)),
             (Escape::Backslash | Escape::Hex, [b'x', digits @ ..]) if has_backslash => {
                 hex(digits).map(|it| (it, 4))
+            }
+            (Escape::Unsafe, [b'x', digits @ ..]) if has_backslash => {
+                let is_unsafe = |byte: &u8| !matches!(byte, b' '..=b'~') || *byte == b'"';
+                let is_lower = !digits.iter().take(2).any(u8::is_ascii_uppercase);
+                hex(digits).filter(|byte| is_unsafe(byte) && is_lower).map(|it| (it, 4))
             }
             (Escape::Json, [b'u', digits @ ..]) if has_backslash => {
                 if let Some(character) = of_four_digits(digits) {

@@ -185,9 +185,9 @@ pub(super) const SERVERS: &[Server] = &[
         "Istio 1.23, tasks/observability/logs/access-log, default format",
         r#"[<iso!>] "<request>" <status> <word> <word> <word> "<text>" <number> <number> <number> <word> "<text>" "<agent>" "<text>" "<sent-host>" "<word>" <word> <word> <word> <word> <word> <word>"#,
     ),
-    server(
+    unescaped(
         "traefik",
-        "Traefik 3.1, observability/access-logs, common",
+        "Traefik 3.1, observability/access-logs, common; logger_formatters.go escapes nothing",
         r#"<client> - <user> [<clf>] "<request>" <status> <number> "<text>" "<agent>" <number> "<text>" "<text>" <word>"#,
     ),
     Server {
@@ -262,7 +262,7 @@ pub(super) const SERVERS: &[Server] = &[
         quoting: Quoting::RawWithBackslash,
         ..server("gunicorn", "gunicorn 27.0.1, access_log_format by default", COMBINED)
     }),
-    named(Server { escape: Escape::Hex, ..plain("h2o", "h2o 2.2.5, access-log", COMBINED) }),
+    named(Server { escape: Escape::Unsafe, ..plain("h2o", "h2o 2.2.5, access-log", COMBINED) }),
     named(Server {
         targets: Targets { target_bytes: Some(200), ..PYTHON },
         ..unescaped("mini-httpd", "mini-httpd 1.30", COMBINED)

@@ -64,6 +64,7 @@ const LINES: &[(&str, &str, Option<&str>, Option<&str>)] = &[
     ("envoy", r#"[2025-10-10T20:55:36.123Z] "GET /a?b HTTP/1.1" 200 - 0 23 4 3 "192.0.2.7" "ABot/1.0" "5f-3c" "a.example" "10.0.0.2:80""#, Some("a.example"), Some("ABot/1.0")),
     ("istio", r#"[2025-10-10T20:55:36.123Z] "GET /a?b HTTP/2" 200 - via_upstream - "-" 0 23 4 3 "192.0.2.7" "ABot/1.0" "5f-3c" "a.example:80" "10.0.0.2:80" inbound|80|| 127.0.0.6:1 10.0.0.2:80 192.0.2.7:2 - default"#, Some("a.example:80"), Some("ABot/1.0")),
     ("traefik", r#"192.0.2.7 - - T "GET /a?b HTTP/2.0" 200 23 "-" "ABot/1.0" 41 "web@docker" "http://10.0.0.2:80" 3ms"#, None, Some("ABot/1.0")),
+    ("traefik", r#"192.0.2.7 - - T "GET /a?b HTTP/2.0" 200 23 "\" "A\x71" 41 "web@docker" "http://10.0.0.2:80" 3ms"#, None, Some("A\\x71")),
     ("lighttpd", r#"192.0.2.7 a.example - T "GET /a?b HTTP/1.1" 200 23 "-" "ABot/1.0""#, Some("a.example"), Some("ABot/1.0")),
     ("lighttpd", r#"192.0.2.7 [::1]:8080 - T "GET /a?b HTTP/1.1" 200 23 "-" "ABot/1.0""#, Some("[::1]:8080"), Some("ABot/1.0")),
     ("squid", "1760129736.123     17 192.0.2.7 TCP_MISS/200 2300 GET http://a.example/a?b - HIER_DIRECT/192.0.2.9 text/html", None, None),
@@ -636,6 +637,8 @@ fn requests() {
         |escape: Escape, text: &str| escape.undone(text.as_bytes()).escape_ascii().to_string();
     assert_eq!(escapes(Escape::Backslash, r#"\"a\"\\\x41\x0a\q\x4\t"#), r#"\"a\"\\A\n\\q\\x4\t"#);
     assert_eq!(escapes(Escape::Hex, r#"\x22\a\\"#), r#"\"\\a\\\\"#);
+    let of_h2o = r#"\x22\x09\x7f\xe9\x71\xE9\x5c\a\"#;
+    assert_eq!(escapes(Escape::Unsafe, of_h2o), r#"\"\t\x7f\xe9\\x71\\xE9\\x5c\\a\\"#);
     assert_eq!(escapes(Escape::Quote, r#"\"\a\x22"#), r#"\"\\a\\x22"#);
     assert_eq!(escapes(Escape::Hash, "#22a#7C#x"), "\\\"a|#x");
     assert_eq!(escapes(Escape::Json, r#"\u00e9\/\n"#), "\\xc3\\xa9/\\n");
