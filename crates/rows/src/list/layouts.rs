@@ -44,6 +44,18 @@ const NONE: KnownLayout = KnownLayout {
     missing_max: 0,
 };
 
+const TRAEFIK: KnownLayout = KnownLayout {
+    name: "Traefik",
+    url: "RequestPath",
+    host: Some("RequestHost"),
+    scheme: Some("RequestScheme"),
+    agent: Some("request_User-Agent"),
+    time: Some(("StartUTC", None)),
+    client: Some("ClientHost"),
+    without: Some("RequestPort"),
+    ..NONE
+};
+
 /// The known layouts. The first that fits counts. Sources are the pages of their programs, as of November
 /// 2026.
 const KNOWN: &[KnownLayout] = &[
@@ -150,17 +162,10 @@ const KNOWN: &[KnownLayout] = &[
         also: &["request.method", "logger"],
         ..NONE
     },
-    // doc.traefik.io, "Access Logs"; versions 2 and 3. RequestPath has the query.
-    KnownLayout {
-        name: "Traefik",
-        url: "RequestPath",
-        host: Some("RequestHost"),
-        scheme: Some("RequestScheme"),
-        agent: Some("request_User-Agent"),
-        time: Some(("StartUTC", None)),
-        client: Some("ClientHost"),
-        ..NONE
-    },
+    // doc.traefik.io, "Access Logs"; versions 2 and 3. RequestPath has the query. RequestAddr is the Host header,
+    // whose port is not in RequestHost but in RequestPort.
+    KnownLayout { host: Some("RequestAddr"), without: None, ..TRAEFIK },
+    TRAEFIK,
     // kubernetes.github.io/ingress-nginx, "Log format", the example of a format in JSON.
     KnownLayout {
         name: "ingress-nginx",
