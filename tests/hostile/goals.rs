@@ -3,7 +3,7 @@
 
 use portcullis_dialect::dialect::{Dialect, GOOGLE, RFC_9309};
 use portcullis_dialect::usage::Label;
-use portcullis_engine::Work;
+use portcullis_engine::AutomatonWork;
 use portcullis_testkit::{Configuration, Engine, agents, set_everywhere};
 
 use crate::shapes::{self, Shape};
@@ -37,7 +37,7 @@ impl Case {
     }
 
     /// Returns the work of each path, asked one after the other.
-    fn work(&self, paths: &[Vec<u8>]) -> Vec<Work> {
+    fn work(&self, paths: &[Vec<u8>]) -> Vec<AutomatonWork> {
         let agents = agents(&[AGENT], self.dialect);
         let set = set_everywhere(&self.robots, (self.dialect, None));
         let engine = Engine::new(set, &agents, &Configuration::default()).with_usage(self.labels);
@@ -47,7 +47,7 @@ impl Case {
             let before = memory.session().step_counts().work;
             engine.decide(&[url], &mut memory);
             let after = memory.session().step_counts().work;
-            Work {
+            AutomatonWork {
                 rule_bytes: after.rule_bytes - before.rule_bytes,
                 scan_steps: after.scan_steps - before.scan_steps,
                 ..after

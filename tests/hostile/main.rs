@@ -15,7 +15,7 @@ use portcullis_dialect::decision::{Decision, Verdict};
 use portcullis_dialect::dialect::{Dialect, RFC_9309};
 use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
 use portcullis_engine::limits::{DFA_CACHE_BYTES_MAX, DFA_PATTERN_BYTES_MAX};
-use portcullis_engine::{Cache, Limits, RuleSet, Settings, Work};
+use portcullis_engine::{AutomatonWork, Cache, Limits, RuleSet, Settings};
 use portcullis_oracle as oracle;
 use portcullis_robots::policy::{Crawler, OrderedRules, Selection};
 use portcullis_robots::syntax::RobotsTxt;
@@ -155,7 +155,7 @@ fn check_memory(cache: &Cache, bytes: usize) {
 }
 
 /// Checks that a scan reads each byte of the path and of the rules at most a few times.
-fn check_scan(before: Work, after: Work, path: &[u8], bytes: usize) {
+fn check_scan(before: AutomatonWork, after: AutomatonWork, path: &[u8], bytes: usize) {
     let steps = after.scan_steps - before.scan_steps;
     let steps_max =
         (after.scans - before.scans) * (SCAN_STEPS_PER_BYTE * (path.len() + bytes)) as u64;

@@ -68,7 +68,7 @@ pub fn run(args: CheckArgs, files: &Files) -> anyhow::Result<ExitStatus> {
     };
     let mut printed = Printed { all_allowed: true, output: (!args.quiet).then(Output::styled) };
     let mut session = questions.session(&classifier);
-    let mut checked = Checked::default();
+    let mut checked = CheckedUrls::default();
     for url in &args.urls {
         let UrlOrList::Url(name) = url else { continue };
         let url = name.as_encoded_bytes();
@@ -95,7 +95,7 @@ pub fn run(args: CheckArgs, files: &Files) -> anyhow::Result<ExitStatus> {
             lists,
             &questions,
             || questions.session(&classifier),
-            |session, piece, checked: &mut Checked| Ok(form.work(session, piece, checked)?),
+            |session, piece, checked: &mut CheckedUrls| Ok(form.work(session, piece, checked)?),
             |_, checked| Ok(printed.add(checked)?),
         )?;
         policies.set.is_whole()?;
@@ -117,7 +117,7 @@ struct Form {
 
 /// The lines about some URLs.
 #[derive(Default)]
-struct Checked {
+struct CheckedUrls {
     text: Vec<u8>,
     /// Whether a URL is not allowed for some agent.
     has_other: bool,
@@ -130,7 +130,7 @@ impl Form {
         &self,
         session: &mut Session,
         piece: Piece<'_, '_>,
-        checked: &mut Checked,
+        checked: &mut CheckedUrls,
     ) -> Result<(), ChunkError> {
         let mut counts = std::mem::take(&mut checked.counts);
         (checked.text, checked.has_other) = (Vec::new(), false);
@@ -153,7 +153,7 @@ impl Form {
         record: usize,
         url: &[u8],
         answers: &mut Answers<'_>,
-        Checked { text, has_other, .. }: &mut Checked,
+        CheckedUrls { text, has_other, .. }: &mut CheckedUrls,
     ) -> Result<(), Damage> {
         let agents = answers.per_record();
         let own = record * agents..(record + 1) * agents;
@@ -200,7 +200,7 @@ struct Printed {
 }
 
 impl Printed {
-    fn add(&mut self, checked: &Checked) -> Result<(), OutputFailed> {
+    fn add(&mut self, checked: &CheckedUrls) -> Result<(), OutputFailed> {
         self.all_allowed &= !checked.has_other;
         let Some(output) = &mut self.output else { return Ok(()) };
         let written = output.write(&checked.text);

@@ -107,7 +107,7 @@ pub fn run(args: CompileArgs, files: &Files) -> anyhow::Result<()> {
     let sum = |of: fn(&InputReport) -> u64| inputs.iter().map(of).sum();
     // A set stores no origin without a policy.
     let states = PolicyState::ALL.into_iter().filter(|state| *state != PolicyState::Unknown);
-    let object = Summary {
+    let object = CompileSummary {
         format: format::COMPILE,
         account,
         sets: sources.sets(),
@@ -297,7 +297,7 @@ fn files_left_out(inputs: &[InputReport]) -> u64 {
 
 /// The summary of reading and writing.
 #[derive(Serialize)]
-struct Summary<'r> {
+struct CompileSummary<'r> {
     format: &'static str,
     /// The set that was written, and the notes on the inputs.
     account: Account<NoRecords>,
@@ -326,7 +326,7 @@ struct Summary<'r> {
     memory_bytes: Option<usize>,
 }
 
-impl summary::Summary for Summary<'_> {
+impl summary::Summary for CompileSummary<'_> {
     fn write_text(&self, out: &mut Vec<u8>) -> io::Result<()> {
         let Account { program, version, run, time, .. } = &self.account;
         let time = time.unwrap_or_default();

@@ -175,7 +175,7 @@ fn has_stray_bytes_alone(path: &Path) -> bool {
 
 /// The results of a comparison, and its outputs: the table, complete but for the account of a Parquet file,
 /// and that of --rejects.
-type Outcome = (Found, RowFile, Option<CompleteOutput>);
+type Outcome = (Differences, RowFile, Option<CompleteOutput>);
 
 impl Diff {
     /// Compares two sets. `notes` are those on the files of which they were made.
@@ -216,7 +216,7 @@ impl Diff {
         (found, table, rejects): Outcome,
     ) -> anyhow::Result<ExitStatus> {
         let account = Account { run, notes, ..Account::default() };
-        let mut summary = Summary { format: format::DIFF, account, old, new, found };
+        let mut summary = DiffSummary { format: format::DIFF, account, old, new, found };
         // Equal inputs make equal files, which have no time.
         let table = table.complete(to_json(&summary))?;
         CompleteOutput::publish_all(std::iter::once(table).chain(rejects))?;
@@ -266,7 +266,7 @@ impl Diff {
         let changed =
             |(agent, &rules): (&String, &u64)| AgentRulesChanged { agent: agent.clone(), rules };
         let per_agent = agents.iter().zip(&changes.rules_by_agent).map(changed).collect();
-        Ok((Found::Origins { changes, per_agent }, rows.end()?, None))
+        Ok((Differences::Origins { changes, per_agent }, rows.end()?, None))
     }
 
     /// Writes the URLs whose verdict changed.
@@ -305,7 +305,7 @@ impl Diff {
                 table.write(block)
             },
         )?;
-        Ok((Found::Urls { counts, invalid: invalid.into() }, table, rejects))
+        Ok((Differences::Urls { counts, invalid: invalid.into() }, table, rejects))
     }
 
     /// Compares two robots.txt files for the given agents, or for every crawler.
@@ -375,7 +375,7 @@ impl Diff {
         });
         let is_different = answers[Answer::Different as usize] > 0;
         let answers = Figures::of(Answer::ALL, Answer::as_str, |it| answers[it as usize]);
-        let outcome = (Found::Files { answers }, rows.end()?, None);
+        let outcome = (Differences::Files { answers }, rows.end()?, None);
         let status = self.finish(run, notes.kept, sides, outcome)?;
         match limited {
             Some(first) if !is_different => bail!(
@@ -390,13 +390,13 @@ impl Diff {
 
 /// The results of a comparison.
 #[derive(Serialize)]
-struct Summary {
+struct DiffSummary {
     format: &'static str,
     account: Account<NoRecords>,
     old: Side,
     new: Side,
     #[serde(flatten)]
-    found: Found,
+    found: Differences,
 }
 
 /// A set or a file to compare.
@@ -410,7 +410,7 @@ struct Side {
 
 #[derive(Serialize)]
 #[serde(untagged)]
-enum Found {
+enum Differences {
     Origins {
         changes: ChangeCounts,
         per_agent: Vec<AgentRulesChanged>,
@@ -432,21 +432,23 @@ struct AgentRulesChanged {
     rules: u64,
 }
 
-impl Found {
+impl Differences {
     /// Returns how many records, origins or crawlers were compared, and how many changed.
     fn counts(&self, old: &Side) -> (u64, u64) {
         match self {
-            Found::Origins { changes, .. } => {
+            Differences::Origins { changes, .. } => {
                 (old.policies.origins.unwrap_or(1), changes.changed.sum())
             }
-            Found::Urls { counts, .. } => (counts.records, counts.changed()),
-            Found::Files { answers } => (answers.sum(), answers.get(Answer::Different.as_str())),
+            Differences::Urls { counts, .. } => (counts.records, counts.changed()),
+            Differences::Files { answers } => {
+                (answers.sum(), answers.get(Answer::Different.as_str()))
+            }
         }
     }
 
     fn write_text(&self, out: &mut impl Write) -> io::Result<()> {
         match self {
-            Found::Origins { changes, per_agent } => {
+            Differences::Origins { changes, per_agent } => {
                 let changed = changes.changed.0.iter();
                 let changed = changed.map(|(change, origins)| format!("{change} {origins}, "));
                 let changed: String = changed.collect();
@@ -456,16 +458,16 @@ impl Found {
                 }
                 Ok(())
             }
-            Found::Urls { counts, invalid, .. } => {
+            Differences::Urls { counts, invalid, .. } => {
                 counts.write_text(out)?;
                 invalid.write_text(out)
             }
-            Found::Files { answers } => writeln!(out, "crawlers: {answers}"),
+            Differences::Files { answers } => writeln!(out, "crawlers: {answers}"),
         }
     }
 }
 
-impl summary::Summary for Summary {
+impl summary::Summary for DiffSummary {
     fn write_text(&self, out: &mut Vec<u8>) -> io::Result<()> {
         let (version, time) = (self.account.version, self.account.time.unwrap_or_default());
         writeln!(out, "portcullis {version}, {}", figures::seconds(time.seconds))?;

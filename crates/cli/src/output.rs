@@ -231,7 +231,7 @@ impl Compressor {
 /// An output that is being written. A file does not exist before it is [finished](Output::finish).
 pub struct Output {
     name: String,
-    sink: Sink,
+    sink: Destination,
     pub compression: Option<Coding>,
     /// The text that is not compressed yet.
     text: Vec<u8>,
@@ -243,7 +243,7 @@ pub struct Output {
 }
 
 /// The sink of bytes that are compressed, if they are to be.
-enum Sink {
+enum Destination {
     /// Standard output, or an existing path that is not a regular file.
     InPlace(Box<dyn Write + Send>),
     File(AtomicFile),
@@ -255,10 +255,10 @@ const FRAME_BYTES: usize = 1 << 20;
 impl Output {
     /// Opens standard output for text that is already escaped and may have colours.
     pub fn styled() -> Output {
-        Output::of(STANDARD_OUTPUT.into(), Sink::InPlace(Box::new(io::stdout())), None)
+        Output::of(STANDARD_OUTPUT.into(), Destination::InPlace(Box::new(io::stdout())), None)
     }
 
-    fn of(name: String, sink: Sink, compression: Option<Coding>) -> Output {
+    fn of(name: String, sink: Destination, compression: Option<Coding>) -> Output {
         let (text, compressor) = (Vec::new(), Compressor::default());
         Output { name, sink, compression, text, is_empty: true, compressor, escapes: false }
     }
@@ -282,10 +282,10 @@ impl Output {
             Ok(metadata) if !metadata.is_file() => {
                 OpenOptions::new().write(true).open(path).map(|file| {
                     let is_terminal = file.is_terminal();
-                    (Sink::InPlace(Box::new(file)), is_terminal)
+                    (Destination::InPlace(Box::new(file)), is_terminal)
                 })
             }
-            _ => AtomicFile::create(path).map(|file| (Sink::File(file), false)),
+            _ => AtomicFile::create(path).map(|file| (Destination::File(file), false)),
         };
         match opened {
             Ok((sink, escapes)) => Ok(Output { escapes, ..Output::of(name, sink, compression) }),
@@ -296,8 +296,8 @@ impl Output {
     /// Whether a file that is replaced has the same owner and group afterwards.
     pub fn keeps_owner(&self) -> bool {
         match &self.sink {
-            Sink::File(file) => file.keeps_owner,
-            Sink::InPlace(_) => true,
+            Destination::File(file) => file.keeps_owner,
+            Destination::InPlace(_) => true,
         }
     }
 
@@ -359,8 +359,8 @@ impl Output {
         let ended = self.end();
         let Output { name, sink, .. } = self;
         let complete = ended.and_then(|()| match sink {
-            Sink::File(file) => file.complete().map(Some),
-            Sink::InPlace(_) => Ok(None),
+            Destination::File(file) => file.complete().map(Some),
+            Destination::InPlace(_) => Ok(None),
         });
         match complete {
             Ok(file) => Ok(CompleteOutput { name, file, folders: None }),
@@ -411,12 +411,12 @@ impl CompleteOutput {
     }
 }
 
-impl Sink {
+impl Destination {
     /// Writes all of `bytes`. The reader of a pipe sees them at once.
     fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
         match self {
-            Sink::InPlace(sink) => sink.write_all(bytes).and_then(|()| sink.flush()),
-            Sink::File(file) => file.write_all(bytes),
+            Destination::InPlace(sink) => sink.write_all(bytes).and_then(|()| sink.flush()),
+            Destination::File(file) => file.write_all(bytes),
         }
     }
 }

@@ -341,16 +341,16 @@ pub enum RowFile {
     /// The output, and its head until rows are written: a run that fails at once prints nothing.
     Text(Box<Output>, Vec<u8>),
     /// The writer, and the failures of its output.
-    Parquet(Box<ParquetWriter<Sink>>, Receiver<OutputFailed>),
+    Parquet(Box<ParquetWriter<OutputOfWriter>>, Receiver<OutputFailed>),
 }
 
 /// The output under a writer, which knows a failure to write to it as text only.
-pub struct Sink {
+pub struct OutputOfWriter {
     output: Output,
     failed: Sender<OutputFailed>,
 }
 
-impl Write for Sink {
+impl Write for OutputOfWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self.output.write(bytes) {
             Ok(()) => Ok(bytes.len()),
@@ -386,7 +386,7 @@ impl RowFile {
     /// If the output cannot be written, here and below.
     pub fn parquet(output: Output, template: Arc<Template>) -> anyhow::Result<RowFile> {
         let (sender, failed) = mpsc::channel();
-        match ParquetWriter::new(Sink { output, failed: sender }, template) {
+        match ParquetWriter::new(OutputOfWriter { output, failed: sender }, template) {
             Ok(writer) => Ok(RowFile::Parquet(writer.into(), failed)),
             Err(error) => Err(cause(&failed, error)),
         }

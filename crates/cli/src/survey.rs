@@ -102,7 +102,7 @@ pub fn run(args: SurveyArgs) -> anyhow::Result<()> {
     CompleteOutput::publish_all(complete)?;
     let time = Time::new(Duration::ZERO, started.elapsed(), totals.rows, None);
     let account = Account { time: Some(time), ..account };
-    summary::write(&summary, &Summary { format: format::SURVEY, account, totals })
+    summary::write(&summary, &SurveySummary { format: format::SURVEY, account, totals })
 }
 
 /// Writes the sitemaps that robots.txt files name.
@@ -230,16 +230,16 @@ fn each_block<'a, R: Send>(
 
 /// The summary of a survey.
 #[derive(Serialize)]
-struct Summary {
+struct SurveySummary {
     format: &'static str,
     account: Account<NoRecords>,
     #[serde(flatten)]
     totals: RowTotals,
 }
 
-impl summary::Summary for Summary {
+impl summary::Summary for SurveySummary {
     fn write_text(&self, out: &mut Vec<u8>) -> io::Result<()> {
-        let Summary { account, totals, .. } = self;
+        let SurveySummary { account, totals, .. } = self;
         let RowTotals { hosts, rows, before_first, shared, per_agent, .. } = totals;
         account.write_run(out)?;
         let (hosts, rows) = (counted(*hosts, "host"), counted(*rows, "row"));

@@ -46,7 +46,7 @@ pub struct Cache {
     automata: HashMap<u32, Box<Automaton>, foldhash::fast::RandomState>,
     memory_bytes: usize,
     /// The work of automata that were cleared.
-    cleared: Work,
+    cleared: AutomatonWork,
 }
 
 /// The bytes of an entry of the table, besides what it points to: the key, the pointer, and the room
@@ -79,7 +79,7 @@ impl Cache {
     #[cold]
     fn clear_others(&mut self, number: u32) {
         let kept = self.automata.remove(&number);
-        let cleared = Work { clearings: self.cleared.clearings + 1, ..self.work() };
+        let cleared = AutomatonWork { clearings: self.cleared.clearings + 1, ..self.work() };
         *self = Cache { cleared, ..Cache::default() };
         if let Some(kept) = kept {
             self.memory_bytes = ENTRY_BYTES + kept.memory_bytes();
@@ -93,7 +93,7 @@ impl Cache {
     }
 
     /// Returns the work of all automata, including cleared ones.
-    pub fn work(&self) -> Work {
+    pub fn work(&self) -> AutomatonWork {
         let mut sum = self.cleared;
         self.automata.values().for_each(|automaton| sum += automaton.work);
         sum
@@ -107,12 +107,12 @@ pub(crate) struct Automaton {
     /// The bytes of paths that are asked before a DFA is built; 0 for the usual number.
     dfa_from: u64,
     scanner: Option<Box<Scanner>>,
-    work: Work,
+    work: AutomatonWork,
 }
 
 /// Counters of an automaton's work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Work {
+pub struct AutomatonWork {
     /// Bytes of the paths asked.
     pub bytes_asked: u64,
     /// Times that a DFA was built.
@@ -129,8 +129,8 @@ pub struct Work {
     pub scan_steps: u64,
 }
 
-impl std::ops::AddAssign for Work {
-    fn add_assign(&mut self, other: Work) {
+impl std::ops::AddAssign for AutomatonWork {
+    fn add_assign(&mut self, other: AutomatonWork) {
         self.bytes_asked += other.bytes_asked;
         self.dfas += other.dfas;
         self.retreats += other.retreats;

@@ -61,7 +61,7 @@ mod strategy;
 mod tests;
 pub mod vectors;
 
-pub use automaton::{Cache, GaveUp, LazyDfa, Work};
+pub use automaton::{AutomatonWork, Cache, GaveUp, LazyDfa};
 pub use bytes::Line;
 pub use limits::{Limits, Settings};
 pub use outcome::Outcome;

@@ -45,7 +45,7 @@ pub(crate) struct Scanner {
     /// The distinct prefixes, ascending.
     prefixes: Vec<Prefix>,
     /// The distinct literals after stars, ascending: `searched` of them, then the long ones.
-    literals: Vec<Literal>,
+    literals: Vec<ScannedLiteral>,
     searched: usize,
     /// For each first byte: the first literal that starts with it; then the number of literals.
     starts: Vec<u32>,
@@ -95,7 +95,7 @@ struct Prefix {
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Literal {
+struct ScannedLiteral {
     text: Text,
     /// The bit in [`Scanner::waiting`]. An ancestor on the same heavy path has a lower one.
     slot: u32,
@@ -124,7 +124,7 @@ struct Step {
     pattern: u32,
     /// The first pattern that has this step.
     best: u32,
-    /// The next step in the list of [`Literal::list`] or [`Scanner::found_at`].
+    /// The next step in the list of [`ScannedLiteral::list`] or [`Scanner::found_at`].
     next: u32,
 }
 
@@ -223,7 +223,7 @@ fn long_last(texts: &[Text]) -> Vec<u32> {
 
 /// Divides literals, of which parents come first, into heavy paths: each literal is followed by the
 /// child with the most descendants. Sets the slots and returns the literal of each slot.
-fn set_slots(literals: &mut [Literal]) -> Vec<u32> {
+fn set_slots(literals: &mut [ScannedLiteral]) -> Vec<u32> {
     let mut sizes = vec![1_u32; literals.len()];
     let mut heavy = vec![NONE; literals.len()];
     for (number, literal) in literals.iter().enumerate().rev() {
@@ -254,7 +254,7 @@ fn set_slots(literals: &mut [Literal]) -> Vec<u32> {
 
 /// Sets what each literal has in common with those that a binary search compares before it. `starts`
 /// are the bounds of the searches.
-fn set_common(literals: &mut [Literal], starts: &[u32], bytes: &[u8]) {
+fn set_common(literals: &mut [ScannedLiteral], starts: &[u32], bytes: &[u8]) {
     let neighbours = literals.windows(2).map(|two| {
         let [one, other] = [0, 1].map(|place: usize| two[place].text.of(bytes));
         common_bytes(one, other) as u32
@@ -270,7 +270,7 @@ fn set_common(literals: &mut [Literal], starts: &[u32], bytes: &[u8]) {
 /// Sets what the literals of a range have in common with those around them. Returns what the one before
 /// the range and the one after it have in common.
 fn set_common_within(
-    literals: &mut [Literal],
+    literals: &mut [ScannedLiteral],
     common: &[u32],
     bounds: (usize, usize),
     (low, high): (usize, usize),
@@ -349,7 +349,7 @@ impl Scanner {
 
     /// Returns a scanner without prefixes and steps.
     fn from_literals(texts: &[Text], places: &[u32], bytes: Vec<u8>) -> Scanner {
-        let new = Literal { first: NONE, list: NONE, ..Literal::default() };
+        let new = ScannedLiteral { first: NONE, list: NONE, ..ScannedLiteral::default() };
         let mut literals = vec![new; texts.len()];
         for (text, &place) in texts.iter().zip(places) {
             let parent = places.get(text.parent as usize).copied().unwrap_or(NONE);
@@ -359,7 +359,7 @@ impl Scanner {
         // A parent is shorter, so that of a searched literal is searched too.
         let of_slots = set_slots(&mut literals[..searched]);
         let begins_before = |byte: usize| {
-            let is_before = |literal: &Literal| {
+            let is_before = |literal: &ScannedLiteral| {
                 literal.text.of(&bytes).first().is_none_or(|&first| usize::from(first) < byte)
             };
             literals[..searched].partition_point(is_before) as u32
@@ -562,7 +562,7 @@ impl Scanner {
         let Some((last, common)) = self.last_not_above(rest, pass) else { return };
         let mut number = last;
         while number != NONE {
-            let Literal { text, slot, first_slot, .. } = self.literals[number as usize];
+            let ScannedLiteral { text, slot, first_slot, .. } = self.literals[number as usize];
             let (first, mut end) = (first_slot as usize, slot as usize + 1);
             if text.length as usize > common {
                 let length = |number: u32| self.literals[number as usize].text.length;

@@ -77,7 +77,7 @@ pub struct StepCounts {
     /// Questions answered by steps 4 and 5.
     pub automata: u64,
     /// The work of those.
-    pub work: automaton::Work,
+    pub work: automaton::AutomatonWork,
 }
 
 impl std::ops::AddAssign for StepCounts {

@@ -49,24 +49,24 @@ pub(super) fn rule_set(texts: &[&[u8]], first_allows: bool) -> RuleSetBuf {
 /// Returns the outcome by the prefilter with a limit on entries; `None` if it does not decide the
 /// path. All kinds of vectors have to agree.
 pub(super) fn filter(rules: RuleSet<'_>, path: &[u8], entries_max: usize) -> Option<Outcome> {
-    let filter = |vectors: Vectors| vectors.run(Filter { rules, path, entries_max });
+    let filter = |vectors: Vectors| vectors.run(AskFilter { rules, path, entries_max });
     let all: Vec<_> = Vectors::all().into_iter().map(filter).collect();
     assert!(all.iter().all(|it| *it == all[0]), "{:?}: {all:?}", bstr(path));
     all[0]
 }
 
 /// All probes of a path, and the candidates that they leave.
-struct Filter<'l> {
+struct AskFilter<'l> {
     rules: RuleSet<'l>,
     path: &'l [u8],
     entries_max: usize,
 }
 
-impl VectorWork for Filter<'_> {
+impl VectorWork for AskFilter<'_> {
     type Output = Option<Outcome>;
 
     fn with(self, probe: impl Kind) -> Option<Outcome> {
-        let Filter { rules, path, mut entries_max } = self;
+        let AskFilter { rules, path, mut entries_max } = self;
         match first_probe(rules.lines(), 0, path) {
             (_, Open::ALL) => None,
             (otherwise, open) if !open.any() => Some(otherwise),

@@ -387,7 +387,7 @@ impl Spool {
 
     /// Reads everything from the beginning.
     pub fn reader(&self) -> SpoolReader<'_> {
-        let source = Source { spool: self, position: 0, hash: Hash::default() };
+        let source = SpoolBytes { spool: self, position: 0, hash: Hash::default() };
         SpoolReader { source: BufReader::with_capacity(self.piece_bytes(), source) }
     }
 }
@@ -395,7 +395,7 @@ impl Spool {
 /// Reads a [`Spool`].
 #[derive(Debug)]
 pub struct SpoolReader<'s> {
-    source: BufReader<Source<'s>>,
+    source: BufReader<SpoolBytes<'s>>,
 }
 
 impl<'s> SpoolReader<'s> {
@@ -493,13 +493,13 @@ pub fn take_record<'b>(block: &mut &'b [u8]) -> Option<&'b [u8]> {
 }
 
 #[derive(Debug)]
-struct Source<'s> {
+struct SpoolBytes<'s> {
     spool: &'s Spool,
     position: u64,
     hash: Hash,
 }
 
-impl Read for Source<'_> {
+impl Read for SpoolBytes<'_> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         let Spool { file, filed, hash, tail, .. } = self.spool;
         let Some(in_tail) = self.position.checked_sub(*filed) else {

@@ -138,7 +138,7 @@ pub struct Audit {
 
 /// The URLs of the list that were checked against a policy.
 #[derive(Default)]
-struct Asked<'a> {
+struct UrlsOfPolicy<'a> {
     /// The number of hosts of these URLs.
     hosts: u64,
     /// The host that names the policy: of the hosts of these URLs the one with the most, and of
@@ -146,7 +146,7 @@ struct Asked<'a> {
     leading: Option<(u64, Reverse<&'a [u8]>)>,
 }
 
-impl<'a> Asked<'a> {
+impl<'a> UrlsOfPolicy<'a> {
     fn host(&self) -> &'a [u8] {
         self.leading.map_or(b"", |(_, Reverse(host))| host)
     }
@@ -272,7 +272,7 @@ impl Audit {
     /// Returns the rules that decided URLs, and how many could have.
     fn rules(&self, findings: &Findings, policies: &[PolicyRules]) -> Result<RuleFigures, Damage> {
         let asked = asked(findings);
-        let host_of = |policy: &u32| asked.get(policy).map_or(&b""[..], Asked::host);
+        let host_of = |policy: &u32| asked.get(policy).map_or(&b""[..], UrlsOfPolicy::host);
         let rules = findings.rules.iter().map(|(key, counts)| (counts.urls.urls(), key, counts));
         let total = findings.rules.len() as u64;
         let most =
@@ -309,8 +309,8 @@ impl Audit {
 }
 
 /// Finds the policies with URLs, by number.
-fn asked(findings: &Findings) -> Map<u32, Asked<'_>> {
-    let mut asked: Map<u32, Asked<'_>> = Map::default();
+fn asked(findings: &Findings) -> Map<u32, UrlsOfPolicy<'_>> {
+    let mut asked: Map<u32, UrlsOfPolicy<'_>> = Map::default();
     for (key, counts) in &findings.hosts {
         for (policy, urls) in &counts.policies.0 {
             let policy = asked.entry(*policy).or_default();

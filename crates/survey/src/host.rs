@@ -365,7 +365,7 @@ pub struct AccessChange {
 pub type Robot = Option<Text>;
 
 /// A crawler, and the set's names that it matches.
-struct Asked {
+struct CrawlerAsked {
     robot: Robot,
     tokens: AgentTokens,
 }
@@ -445,7 +445,7 @@ fn periods(
         agents => {
             let asked = |agent: &Crawler| {
                 let robot = Some(Text(agent.name().as_bytes().to_vec()));
-                Ok(Asked { robot, tokens: set.tokens_of(agent)? })
+                Ok(CrawlerAsked { robot, tokens: set.tokens_of(agent)? })
             };
             agents.iter().map(asked).collect::<Result<_, Damage>>()?
         }
@@ -457,7 +457,7 @@ fn periods(
         let newest = &moments[moments.len() - 1];
         let policy = set.policy(newest.policy)?;
         let outcome = policy.access()?;
-        let mut access = |asked: &Asked| {
+        let mut access = |asked: &CrawlerAsked| {
             let applied = reaches.applied(&policy, &asked.tokens, &mut patterns_left)?;
             Ok((applied.reach, applied.rules))
         };
@@ -501,12 +501,12 @@ fn stated(usage: &[HostUsage]) -> Vec<impl PartialEq> {
 
 /// Groups crawlers by what changed for them, and returns those for which only the rules changed.
 fn changes(
-    asked: &[Asked],
+    asked: &[CrawlerAsked],
     before: Option<&[Access]>,
     after: &[Access],
 ) -> (Vec<AccessChange>, Vec<Robot>) {
     let (mut changes, mut other_rules) = (Vec::<AccessChange>::new(), Vec::new());
-    for (index, (Asked { robot, .. }, &(to, rules))) in asked.iter().zip(after).enumerate() {
+    for (index, (CrawlerAsked { robot, .. }, &(to, rules))) in asked.iter().zip(after).enumerate() {
         let was = before.map(|before| before[index]);
         let from = was.and_then(|(from, _)| from);
         let has_other_rules = was.is_some_and(|(_, before)| before != rules);
@@ -527,7 +527,10 @@ fn changes(
 }
 
 /// Returns all crawlers that a policy of the periods names, and before them the one that none names.
-fn asked_robots(set: &PolicySet, periods: &[Vec<StoredMoment<'_>>]) -> Result<Vec<Asked>, Damage> {
+fn asked_robots(
+    set: &PolicySet,
+    periods: &[Vec<StoredMoment<'_>>],
+) -> Result<Vec<CrawlerAsked>, Damage> {
     let names = set.robot_names()?;
     let policies: BTreeSet<PolicyNumber> =
         periods.iter().flatten().map(|moment| moment.policy).collect();
@@ -538,13 +541,13 @@ fn asked_robots(set: &PolicySet, periods: &[Vec<StoredMoment<'_>>]) -> Result<Ve
             named.insert(*names.get(number as usize).ok_or_else(lost)?);
         }
     }
-    let mut asked = vec![Asked { robot: None, tokens: AgentTokens::default() }];
+    let mut asked = vec![CrawlerAsked { robot: None, tokens: AgentTokens::default() }];
     for name in named {
         let chain = str::from_utf8(name).ok().and_then(|it| Crawler::parse(it, set.dialect()).ok());
         // A name that no crawler can have applies to none.
         let Some(chain) = chain else { continue };
         let tokens = set.tokens_of(&chain)?;
-        asked.push(Asked { robot: Some(Text(name.to_vec())), tokens });
+        asked.push(CrawlerAsked { robot: Some(Text(name.to_vec())), tokens });
     }
     Ok(asked)
 }

@@ -32,9 +32,9 @@ use crate::usage::{HostUsage, UsageCount, UsageFigures};
 
 /// Builds the text for people. Writing to a string cannot fail.
 #[derive(Default)]
-struct Text(String);
+struct TextTables(String);
 
-impl Text {
+impl TextTables {
     fn line(&mut self, line: impl Display) {
         let _ = writeln!(self.0, "{line}");
     }
@@ -92,7 +92,7 @@ fn named(counts: &Figures) -> impl Iterator<Item = (String, u64)> {
 
 /// Shows what a set holds.
 pub fn survey(set: &PolicySet, survey: &Survey, provenance: Option<&Provenance<'_>>) -> String {
-    let mut text = Text::default();
+    let mut text = TextTables::default();
     let origins = &survey.origins;
     let limit = set.robots_bytes_max().map(|bytes| format!("files up to {}", size(bytes)));
     let limit = limit.as_deref().unwrap_or("files of any length");
@@ -137,7 +137,7 @@ pub fn survey(set: &PolicySet, survey: &Survey, provenance: Option<&Provenance<'
 
 /// Shows the sections of a set with their bytes.
 pub fn sections(set: &PolicySet) -> String {
-    let mut text = Text::default();
+    let mut text = TextTables::default();
     let sections = || set.section_bytes();
     let in_sections: u64 = sections().map(|(_, bytes)| bytes).sum();
     let rest = ("(header, checksums, padding)".to_owned(), set.bytes().saturating_sub(in_sections));
@@ -147,7 +147,7 @@ pub fn sections(set: &PolicySet) -> String {
     text.0
 }
 
-fn push_origins(text: &mut Text, origins: &OriginFigures, inputs: &[InputReport]) {
+fn push_origins(text: &mut TextTables, origins: &OriginFigures, inputs: &[InputReport]) {
     let all = origins.origins;
     text.origins("state", all, named(&origins.states));
     let status = |(&code, &count): (&u16, &u64)| match code {
@@ -171,7 +171,7 @@ fn push_origins(text: &mut Text, origins: &OriginFigures, inputs: &[InputReport]
     }
 }
 
-fn push_usage(text: &mut Text, stats: &UsageFigures) {
+fn push_usage(text: &mut TextTables, stats: &UsageFigures) {
     let count = |name: String, count: &UsageCount| {
         row(name, &[count.records, count.policies, count.origins])
     };
@@ -189,7 +189,7 @@ fn push_usage(text: &mut Text, stats: &UsageFigures) {
     text.table(&[&[heading.as_str()][..], &columns].concat(), licenses);
 }
 
-fn push_robots(text: &mut Text, robots: &RobotFigures) {
+fn push_robots(text: &mut TextTables, robots: &RobotFigures) {
     let count = |name: String, count: &ReachFigures| {
         row(name, &[&[count.policies, count.origins][..], &count.by_origin].concat())
     };
@@ -213,7 +213,7 @@ fn push_robots(text: &mut Text, robots: &RobotFigures) {
 /// Shows the first sheet of an audit: what crawlers may fetch, the rules that decide most, what to fix, and
 /// what pages may be used for. `problems` are the findings in the file, if there is one for all URLs.
 pub fn audit(report: &Report, problems: &[Diagnostic]) -> String {
-    let mut text = Text::default();
+    let mut text = TextTables::default();
     let RecordFigures { records, per_agent, .. } = &report.account.records;
     let policies = report.account.run.policies.as_ref().map_or("", |policies| &policies.name);
     let lists = report.inputs.join(", ");
@@ -273,7 +273,7 @@ pub fn audit(report: &Report, problems: &[Diagnostic]) -> String {
 }
 
 /// Appends the crawlers that records name: what each requested, who else did, and how soon requests came.
-fn push_crawlers(text: &mut Text, crawlers: &Crawlers<'_>, report: &Report) {
+fn push_crawlers(text: &mut TextTables, crawlers: &Crawlers<'_>, report: &Report) {
     let cells = |name: &str, verdicts: &Figures, reading: String| {
         let (all, disallowed) = (verdicts.sum(), disallowed(verdicts));
         let unknown = verdicts.get(Verdict::Unknown.as_str());
@@ -323,7 +323,7 @@ fn push_crawlers(text: &mut Text, crawlers: &Crawlers<'_>, report: &Report) {
 
 /// Shows the policies of one host.
 pub fn host(detail: &HostDetail) -> String {
-    let mut text = Text::default();
+    let mut text = TextTables::default();
     for (number, policy) in detail.policies.iter().enumerate() {
         if number > 0 {
             text.line("");
@@ -340,7 +340,7 @@ pub fn host(detail: &HostDetail) -> String {
 /// server fails, those that allow a part and all, those that name the agent, and the preferences that are
 /// stated.
 pub fn totals(agents: &[AgentFigures]) -> String {
-    let mut text = Text::default();
+    let mut text = TextTables::default();
     let heading = [
         "agent",
         "hosts",
@@ -386,7 +386,7 @@ pub fn totals(agents: &[AgentFigures]) -> String {
 
 /// Shows the files that more than some numbers of origins share.
 pub fn shared(figures: &[SharedFigures]) -> String {
-    let mut text = Text::default();
+    let mut text = TextTables::default();
     let occurs = figures.iter().filter(|it| it.files > 0);
     let rows = occurs.map(|&SharedFigures { more_than, files, origins }| match more_than {
         0 => row("of any number", &[files, origins]),
@@ -398,7 +398,7 @@ pub fn shared(figures: &[SharedFigures]) -> String {
 
 /// Shows the periods of a host, and what changed in each for whom.
 pub fn history(history: &[OriginHistory]) -> String {
-    let mut text = Text::default();
+    let mut text = TextTables::default();
     let mut number = 0;
     for OriginHistory { origins, robots, periods } in history {
         let origins: Vec<String> = origins.iter().map(ToString::to_string).collect();
@@ -412,7 +412,7 @@ pub fn history(history: &[OriginHistory]) -> String {
     text.0
 }
 
-fn push_period(text: &mut Text, number: usize, period: &HostPeriod, all: usize) {
+fn push_period(text: &mut TextTables, number: usize, period: &HostPeriod, all: usize) {
     let since = period.since.map_or("the beginning".to_owned(), UnixSeconds::to_rfc3339);
     let until = period.until.map_or("now".to_owned(), UnixSeconds::to_rfc3339);
     let policy = match (period.state, period.verdict) {
@@ -469,7 +469,7 @@ fn robot_names(robots: &[Robot]) -> String {
     names.join(", ")
 }
 
-fn push_host_policy(text: &mut Text, policy: &HostPolicy) {
+fn push_host_policy(text: &mut TextTables, policy: &HostPolicy) {
     let origins: Vec<String> = policy.origins.iter().map(ToString::to_string).collect();
     text.line(visible(&origins.join(" and ")));
     let is_file = policy.state.is_file();
@@ -492,7 +492,7 @@ fn push_host_policy(text: &mut Text, policy: &HostPolicy) {
 }
 
 /// Appends the usage records of crawlers: their statements and their lines.
-fn push_host_usage(text: &mut Text, usage: &[HostUsage]) {
+fn push_host_usage(text: &mut TextTables, usage: &[HostUsage]) {
     let labels = Label::ALL.map(Label::as_str);
     let heading = [&["usage for crawler"][..], &labels, &["licences", "lines"]].concat();
     let robots = usage.iter().map(|robot| {
@@ -513,7 +513,7 @@ fn push_host_usage(text: &mut Text, usage: &[HostUsage]) {
     text.table(&heading, robots);
 }
 
-fn push_facts(text: &mut Text, policy: &HostPolicy, is_file: bool) {
+fn push_facts(text: &mut TextTables, policy: &HostPolicy, is_file: bool) {
     let mut line = |name: &str, value: &dyn Display| {
         text.line(format_args!("  {name:<9} {value}"));
     };
@@ -551,7 +551,7 @@ fn push_facts(text: &mut Text, policy: &HostPolicy, is_file: bool) {
 }
 
 /// Lists the records with their lines, and before each group the crawlers to which it applies.
-fn push_listing(text: &mut Text, policy: &HostPolicy) {
+fn push_listing(text: &mut TextTables, policy: &HostPolicy) {
     let Some(last) = policy.records.last() else { return text.line("\nno records") };
     let width = last.line.to_string().len().max(4);
     text.line("");
@@ -582,7 +582,7 @@ mod tests {
     use super::*;
 
     fn table(heading: &[&str], rows: &[&[&str]]) -> String {
-        let mut text = Text::default();
+        let mut text = TextTables::default();
         let row = |row: &&[&str]| row.iter().map(|&cell| cell.to_owned()).collect();
         text.table(heading, rows.iter().map(row));
         text.0

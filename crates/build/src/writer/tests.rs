@@ -9,7 +9,7 @@ use std::sync::Arc;
 use zerocopy::FromBytes;
 use zerocopy::little_endian::{U32, U64};
 
-use portcullis_set::file::{Damage, Place, SetError, SetFile, Storage};
+use portcullis_set::file::{Damage, FilePart, SetError, SetFile, Storage};
 use portcullis_set::limits::SET_BLOCK_BYTES;
 
 use super::*;
@@ -110,7 +110,7 @@ fn reads_past_a_section_are_damage() {
         [(0, 6_002), (6_001, 1), (6_002, 0), (u64::MAX, 1), (1, u64::MAX), (u64::MAX, u64::MAX)]
     {
         let damage = set.bytes(section, start, bytes).unwrap_err();
-        assert_eq!(damage.place(), Place::Section(TEXT));
+        assert_eq!(damage.place(), FilePart::Section(TEXT));
         let text = damage.to_string();
         assert!(text.contains("a.set") && text.contains("section 903"), "{text}");
         assert!(text.contains("portcullis compile"), "{text}");

@@ -54,7 +54,7 @@ struct Run {
 
 /// The result for a file.
 #[derive(Default)]
-struct Checked {
+struct LintedFile {
     text: Vec<u8>,
     notes: Vec<String>,
     statistics: Statistics,
@@ -102,7 +102,7 @@ impl Run {
                 let checked = result.unwrap_or_else(|error| {
                     say(format_args!("error: {error:#}"));
                     let statistics = Statistics { unread: 1, ..Statistics::default() };
-                    Checked { statistics, ..Checked::default() }
+                    LintedFile { statistics, ..LintedFile::default() }
                 });
                 checked.notes.iter().for_each(say);
                 has_finding |= checked.has_finding;
@@ -157,7 +157,7 @@ impl Run {
         Ok(text)
     }
 
-    fn file(&self, path: &Path) -> anyhow::Result<Checked> {
+    fn file(&self, path: &Path) -> anyhow::Result<LintedFile> {
         let is_standard_input = path == Path::new("-");
         let name = if is_standard_input { "<stdin>".into() } else { path.display().to_string() };
         let text = self.read(path, &name)?;
@@ -191,7 +191,7 @@ impl Run {
             text_of_file = self.format.entries(&linted).into_bytes();
         }
         let has_finding = self.has_finding(&report);
-        Ok(Checked { text: text_of_file, notes, statistics, omitted, has_finding })
+        Ok(LintedFile { text: text_of_file, notes, statistics, omitted, has_finding })
     }
 
     /// Returns whether a finding makes status 1: an error, or with --fail what --level reports.

@@ -74,7 +74,7 @@ fn crowded_prefixes(patterns: &PatternList) -> Vec<(u8, u64)> {
 
 /// A literal after a star, or a suffix of one.
 #[derive(Clone, Copy)]
-struct Literal<'l> {
+struct RequiredLiteral<'l> {
     bytes: &'l [u8],
     /// Whether the path ends with it.
     is_whole: bool,
@@ -103,9 +103,9 @@ const RARER: u64 = 3;
 /// Suffixes of a pattern's literals that are compared: a pattern may have thousands of bytes.
 const SUFFIXES_MAX: usize = 64;
 
-impl<'l> Literal<'l> {
+impl<'l> RequiredLiteral<'l> {
     #[inline]
-    fn new(bytes: &'l [u8], is_whole: bool) -> Literal<'l> {
+    fn new(bytes: &'l [u8], is_whole: bool) -> RequiredLiteral<'l> {
         let triple = Triple::of(bytes, is_whole);
         let false_positives = match bytes.len() + usize::from(is_whole) {
             0..=2 => WALK_COST,
@@ -117,20 +117,20 @@ impl<'l> Literal<'l> {
             true => 0,
             false => u64::from(triple.frequency()) * (LOOKUP_COST + false_positives),
         };
-        Literal { bytes, is_whole, triple, cost }
+        RequiredLiteral { bytes, is_whole, triple, cost }
     }
 }
 
 /// Returns a literal after a star, or a suffix of one, of low cost; `None` if there is no star.
-fn rarest<'l>(pattern: &Pattern<'l>) -> Option<Literal<'l>> {
-    let mut best: Option<Literal<'l>> = None;
+fn rarest<'l>(pattern: &Pattern<'l>) -> Option<RequiredLiteral<'l>> {
+    let mut best: Option<RequiredLiteral<'l>> = None;
     let mut left = SUFFIXES_MAX;
     let mut literals = pattern.literals().skip(1).peekable();
     while let Some(bytes) = literals.next() {
         let is_whole = pattern.is_anchored() && literals.peek().is_none();
         let starts = bytes.len().min(left);
         for start in 0..starts {
-            let literal = Literal::new(&bytes[start..], is_whole);
+            let literal = RequiredLiteral::new(&bytes[start..], is_whole);
             if best.is_none_or(|best| literal.cost * RARER < best.cost) {
                 best = Some(literal);
             }

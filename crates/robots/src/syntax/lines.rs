@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use memchr::memrchr2;
 
-use super::record::{Content, EachLine, Line, LineReader, Marks, Record};
+use super::record::{Content, EachLine, Line, LineMarks, LineReader, Record};
 use super::{NoteKind, NoteSet};
 use portcullis_dialect::{ByteOrderMark, Dialect, LineNumber};
 
@@ -154,7 +154,7 @@ impl<'t> Records<'t> {
         if rest.is_empty() {
             return self.take_ignored().map(|line| each.line(line)).is_some();
         }
-        let marks = Marks::from_line(rest);
+        let marks = LineMarks::from_line(rest);
         self.position += marks.end + line_end_bytes(&rest[marks.end..]);
         let number = self.number;
         self.number = number.next();

@@ -54,7 +54,7 @@ pub fn is_extension(name: &[u8]) -> bool {
 
 /// The bytes that divide a line.
 #[derive(Clone, Copy)]
-pub(super) struct Marks {
+pub(super) struct LineMarks {
     /// The first `:`; before the end of the text if there is one.
     pub(super) colon: usize,
     /// The first `#`, or the end of the line.
@@ -65,10 +65,10 @@ pub(super) struct Marks {
     pub(super) has_control: bool,
 }
 
-impl Marks {
+impl LineMarks {
     /// Returns the marks of the first line of `text`.
     #[inline(always)]
-    pub(super) fn from_line(text: &[u8]) -> Marks {
+    pub(super) fn from_line(text: &[u8]) -> LineMarks {
         let (mut colon, mut start) = (usize::MAX, 0);
         // Most lines are shorter than one chunk.
         while let Some(chunk) = text[start..].first_chunk() {
@@ -83,19 +83,19 @@ impl Marks {
             if stops != 0 {
                 let stop = start + stops.trailing_zeros() as usize;
                 return match text[stop] {
-                    b'\n' | b'\r' => Marks { colon, text: stop, end: stop, has_control: false },
-                    _ => Marks::behind(text, stop, colon),
+                    b'\n' | b'\r' => LineMarks { colon, text: stop, end: stop, has_control: false },
+                    _ => LineMarks::behind(text, stop, colon),
                 };
             }
             start += 32;
         }
-        Marks::behind(text, start, colon)
+        LineMarks::behind(text, start, colon)
     }
 
     /// Returns the marks of the first line of `text`, of which no byte before `start` ends it, is a `#` or a
     /// control.
     #[inline(never)]
-    fn behind(text: &[u8], start: usize, mut colon: usize) -> Marks {
+    fn behind(text: &[u8], start: usize, mut colon: usize) -> LineMarks {
         let rest = &text[start..];
         let rest = &rest[..memchr2(b'\r', b'\n', rest).unwrap_or(rest.len())];
         let has_control = rest.iter().fold(false, |found, &byte| found | is_control(byte));
@@ -104,7 +104,7 @@ impl Marks {
         if colon == usize::MAX {
             colon = memchr(b':', rest).map_or(colon, |colon| start + colon);
         }
-        Marks { colon, text: hash, end, has_control }
+        LineMarks { colon, text: hash, end, has_control }
     }
 }
 
@@ -203,7 +203,7 @@ impl<'t> LineReader<'t> {
     pub(super) fn read(
         &mut self,
         line: &'t [u8],
-        marks: Marks,
+        marks: LineMarks,
         start: u32,
         number: LineNumber,
         each: &mut impl EachLine<'t>,
@@ -240,7 +240,12 @@ impl<'t> LineReader<'t> {
 
     /// Reads any line.
     #[inline(never)]
-    fn read_other(&mut self, line: &'t [u8], marks: Marks, start: u32) -> (NoteSet, Content<'t>) {
+    fn read_other(
+        &mut self,
+        line: &'t [u8],
+        marks: LineMarks,
+        start: u32,
+    ) -> (NoteSet, Content<'t>) {
         let mut bytes = &line[..line.len().min(self.line_bytes_max)];
         let mut notes = NoteSet::EMPTY;
         if bytes.len() < line.len() {
@@ -263,7 +268,7 @@ impl<'t> LineReader<'t> {
     }
 
     /// Returns the content of the bytes of a line that are read, and the notes on it.
-    fn content(&mut self, bytes: &'t [u8], marks: Marks, start: u32) -> (NoteSet, Content<'t>) {
+    fn content(&mut self, bytes: &'t [u8], marks: LineMarks, start: u32) -> (NoteSet, Content<'t>) {
         let text = self.trim_end(&bytes[..marks.text.min(bytes.len())]);
         let trimmed = self.trim_start(text);
         if trimmed.is_empty() {
@@ -362,7 +367,7 @@ impl<'t> KnownName<'t> {
 }
 
 /// Returns the content of a line without text before any comment.
-fn without_text<'t>(bytes: &[u8], marks: Marks) -> Content<'t> {
+fn without_text<'t>(bytes: &[u8], marks: LineMarks) -> Content<'t> {
     if marks.text < bytes.len() { Content::Comment } else { Content::Blank }
 }
 

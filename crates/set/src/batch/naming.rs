@@ -18,13 +18,13 @@ use crate::stored::{PolicyNumber, StoredPolicy};
 /// The names of groups that were read, by policy and first rule.
 #[derive(Clone, Debug, Default)]
 pub(super) struct GroupNames {
-    groups: HashMap<(PolicyNumber, u32), Names, RandomState>,
+    groups: HashMap<(PolicyNumber, u32), NamesOfGroup, RandomState>,
     bytes: usize,
 }
 
 /// The names of a group.
 #[derive(Clone, Debug, Default)]
-struct Names {
+struct NamesOfGroup {
     /// The values of the user-agent lines, one after another.
     text: Vec<u8>,
     /// The record of each, and where its value ends.
@@ -48,7 +48,7 @@ impl GroupNames {
         let names = match self.groups.entry((policy.number(), end)) {
             Entry::Occupied(names) => names.into_mut(),
             Entry::Vacant(place) => {
-                let names = Names::read(policy, end)?;
+                let names = NamesOfGroup::read(policy, end)?;
                 self.bytes += names.text.len() + names.lines.len() * size_of::<(u32, usize)>();
                 place.insert(names)
             }
@@ -67,9 +67,9 @@ impl GroupNames {
     }
 }
 
-impl Names {
+impl NamesOfGroup {
     /// Reads the user-agent lines before the first rule of a group.
-    fn read(policy: &StoredPolicy<'_>, end: u32) -> Result<Names, Damage> {
+    fn read(policy: &StoredPolicy<'_>, end: u32) -> Result<NamesOfGroup, Damage> {
         let records = policy.record_list()?;
         let mut first = end;
         while first > 0 && records.is_user_agent(first - 1)? {
@@ -78,7 +78,7 @@ impl Names {
                 break;
             }
         }
-        let mut names = Names::default();
+        let mut names = NamesOfGroup::default();
         records.read_values(first..end, |record, value| {
             names.text.extend_from_slice(value);
             names.lines.push((record, names.text.len()));

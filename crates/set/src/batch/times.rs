@@ -75,7 +75,7 @@ pub(super) enum Found {
 
 /// The results of the search of a block besides moments.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Search {
+pub(super) struct TimeSearch {
     /// Whether the time of a record, or its origin at that time, is not known.
     has_undecided: bool,
     /// The number of records that the first capture decides though it is later.
@@ -90,7 +90,7 @@ impl Classifier {
         pieces: &Pieces,
         policies: &mut [u32],
         found: &mut Vec<Found>,
-    ) -> Result<Search, Damage> {
+    ) -> Result<TimeSearch, Damage> {
         found.clear();
         found.resize(policies.len(), Found::Nothing);
         let mut captures = Vec::with_capacity(pieces.hosts().len());
@@ -111,7 +111,7 @@ impl Classifier {
                 }
             });
         }
-        let mut search = Search::default();
+        let mut search = TimeSearch::default();
         for (number, timeline) in timelines.iter().enumerate() {
             for url in pieces.urls_of_host(number) {
                 if policies[url] != NO_URL {
@@ -130,7 +130,7 @@ impl Classifier {
         &self,
         time: Option<UnixSeconds>,
         timeline: Option<&StoredTimeline<'_>>,
-        search: &mut Search,
+        search: &mut TimeSearch,
     ) -> Result<(Found, u32), Damage> {
         let Some(time) = time else {
             search.has_undecided = true;
@@ -186,7 +186,7 @@ impl Classifier {
     /// judges the age of each record's capture at its time.
     pub(super) fn judge_moments(
         &self,
-        (search, found): (Search, &[Found]),
+        (search, found): (TimeSearch, &[Found]),
         times: Times<'_>,
         decisions: &mut [Answer],
     ) -> Result<AgeCounts, Damage> {

@@ -17,7 +17,7 @@ use portcullis_dialect::LineNumber;
 use portcullis_dialect::decision::{Answer, Verdict};
 use portcullis_dialect::usage::{Label, Preference, UsageSource};
 use portcullis_engine::pattern::PatternList;
-use portcullis_engine::{Cache, RuleSetBuf, Settings, Work};
+use portcullis_engine::{AutomatonWork, Cache, RuleSetBuf, Settings};
 use portcullis_robots::policy::{Audience, LabelRules, UsageGroups, UsageRules};
 
 use super::asking::{NO_POLICY, NO_URL};
@@ -325,7 +325,7 @@ impl KnownUsage {
     }
 
     /// Returns the work of the automata.
-    pub fn work(&self) -> Work {
+    pub fn work(&self) -> AutomatonWork {
         self.cache.work()
     }
 }

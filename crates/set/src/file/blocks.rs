@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use twox_hash::XxHash3_64;
 
 use super::SetFile;
-use super::error::{Damage, Fault, Place};
+use super::error::{Damage, Fault, FilePart};
 use super::header::Header;
 use super::section::{BLOCK, CHECKSUM, Section};
 
@@ -123,17 +123,17 @@ impl SetFile {
     }
 
     /// Returns what the block at `offset` contains: its first section, if it has one.
-    fn place(&self, offset: u64) -> Place {
+    fn place(&self, offset: u64) -> FilePart {
         match self.header.layout.place(offset / BLOCK) {
-            None => Place::Header,
+            None => FilePart::Header,
             Some((0, _)) => {
                 let sections = self.header.sections.iter();
                 sections
                     .filter(|section| section.bytes > 0)
                     .find(|section| section.end() > offset && section.start < offset + BLOCK)
-                    .map_or(Place::Padding, |section| Place::Section(section.kind))
+                    .map_or(FilePart::Padding, |section| FilePart::Section(section.kind))
             }
-            Some(_) => Place::Checksums,
+            Some(_) => FilePart::Checksums,
         }
     }
 
@@ -158,22 +158,22 @@ impl SetFile {
     }
 
     /// Returns the ranges of padding: between sections, and at the end of each level.
-    fn gaps(&self) -> Vec<(Range<u64>, Place)> {
+    fn gaps(&self) -> Vec<(Range<u64>, FilePart)> {
         let Header { sections, layout, .. } = &self.header;
         let data = layout.levels()[0];
         let ends = sections.iter().map(Section::end);
         let starts = sections.iter().skip(1).map(|section| section.start);
         let starts = starts.chain([(data.first_block + data.blocks) * BLOCK]);
-        let between = ends.zip(starts).map(|(end, start)| (end..start, Place::Padding));
+        let between = ends.zip(starts).map(|(end, start)| (end..start, FilePart::Padding));
         let after = layout.levels().windows(2).map(|pair| {
             let start = pair[1].first_block * BLOCK;
             let used = pair[0].blocks * CHECKSUM;
-            (start + used..start + pair[1].blocks * BLOCK, Place::Checksums)
+            (start + used..start + pair[1].blocks * BLOCK, FilePart::Checksums)
         });
         between.chain(after).collect()
     }
 
-    fn check_zeros(&self, gap: Range<u64>, place: Place) -> Result<(), Damage> {
+    fn check_zeros(&self, gap: Range<u64>, place: FilePart) -> Result<(), Damage> {
         let bytes = &self.storage.bytes()[gap.start as usize..gap.end as usize];
         match gap.zip(bytes).find(|&(_, &byte)| byte != 0) {
             None => Ok(()),

@@ -75,14 +75,14 @@ pub struct Damage(Box<Details>);
 #[derive(Debug)]
 struct Details {
     name: Arc<str>,
-    place: Place,
+    place: FilePart,
     offset: u64,
     fault: Fault,
 }
 
 /// A part of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum FilePart {
     /// The header.
     Header,
     /// A section.
@@ -115,7 +115,7 @@ pub enum Fault {
 
 impl Damage {
     #[cold]
-    pub fn new(name: &Arc<str>, place: Place, offset: u64, fault: Fault) -> Damage {
+    pub fn new(name: &Arc<str>, place: FilePart, offset: u64, fault: Fault) -> Damage {
         Damage(Box::new(Details { name: Arc::clone(name), place, offset, fault }))
     }
 
@@ -126,7 +126,7 @@ impl Damage {
     }
 
     /// Returns the part of the file that is damaged.
-    pub fn place(&self) -> Place {
+    pub fn place(&self) -> FilePart {
         self.0.place
     }
 }
@@ -147,13 +147,13 @@ impl fmt::Display for Damage {
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for FilePart {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Place::Header => f.write_str("header"),
-            Place::Section(kind) => kind.fmt(f),
-            Place::Padding => f.write_str("padding"),
-            Place::Checksums => f.write_str("checksums"),
+            FilePart::Header => f.write_str("header"),
+            FilePart::Section(kind) => kind.fmt(f),
+            FilePart::Padding => f.write_str("padding"),
+            FilePart::Checksums => f.write_str("checksums"),
         }
     }
 }

@@ -16,7 +16,7 @@ use portcullis_files::limits::FILE_READ_BYTES;
 use portcullis_robots::access::{DateSpan, UnixSeconds};
 use portcullis_robots::syntax::NoteKind;
 
-use super::error::{Damage, Fault, Place, SetError};
+use super::error::{Damage, Fault, FilePart, SetError};
 use super::section::{BLOCK, ContentHash, Layout, SECTION_ALIGNMENT, Section, SectionKind};
 use crate::limits::{SET_BLOCK_BYTES, SET_SECTIONS_MAX};
 
@@ -247,7 +247,7 @@ fn first_block<'f>(name: &Arc<str>, file: &'f [u8]) -> Result<&'f Stored, SetErr
     if found == expected {
         return Ok(stored);
     }
-    Err(Damage::new(name, Place::Header, 0, Fault::Checksum { expected, found }).into())
+    Err(Damage::new(name, FilePart::Header, 0, Fault::Checksum { expected, found }).into())
 }
 
 /// Returns whether a file without the magic begins like a set that was converted as text: the first
@@ -267,7 +267,7 @@ struct Reader<'f> {
 
 impl Reader<'_> {
     fn malformed(&self, at: usize, what: &'static str) -> Damage {
-        Damage::new(self.name, Place::Header, at as u64, Fault::Malformed(what))
+        Damage::new(self.name, FilePart::Header, at as u64, Fault::Malformed(what))
     }
 
     fn check_version(&self) -> Result<(), SetError> {

@@ -32,7 +32,7 @@ use self::blocks::CheckedBlocks;
 use self::error::Fault;
 use self::storage::Compared;
 
-pub use self::error::{Damage, Place, SetError};
+pub use self::error::{Damage, FilePart, SetError};
 pub use self::header::{
     Entry, Header, HeaderFields, OLDEST_VERSION, SetCounts, Stored as StoredHeader, VERSION,
 };
@@ -111,7 +111,7 @@ impl SetFile {
     pub fn required(&self, kind: SectionKind) -> Result<Section, Damage> {
         let missing = || {
             let fault = Fault::Malformed("the set has no such section");
-            self.damage(Place::Section(kind), 0, fault)
+            self.damage(FilePart::Section(kind), 0, fault)
         };
         self.section(kind).ok_or_else(missing)
     }
@@ -215,7 +215,7 @@ impl SetFile {
     #[inline(never)]
     fn out_of_bounds(&self, section: Section, start: u64, bytes: u64) -> Damage {
         let fault = Fault::OutOfBounds { bytes, has: section.bytes };
-        self.damage(Place::Section(section.kind), section.start.saturating_add(start), fault)
+        self.damage(FilePart::Section(section.kind), section.start.saturating_add(start), fault)
     }
 
     /// Returns the damage to report if the bytes at `start` of a section violate its format. `what`
@@ -224,17 +224,17 @@ impl SetFile {
     #[inline(never)]
     pub fn malformed(&self, section: Section, start: u64, what: &'static str) -> Damage {
         let offset = section.start.saturating_add(start);
-        self.damage(Place::Section(section.kind), offset, Fault::Malformed(what))
+        self.damage(FilePart::Section(section.kind), offset, Fault::Malformed(what))
     }
 
     /// Like [`SetFile::malformed`], for a header that contradicts the content.
     #[cold]
     pub fn malformed_header(&self, what: &'static str) -> Damage {
-        self.damage(Place::Header, 0, Fault::Malformed(what))
+        self.damage(FilePart::Header, 0, Fault::Malformed(what))
     }
 
     #[cold]
-    fn damage(&self, place: Place, offset: u64, fault: Fault) -> Damage {
+    fn damage(&self, place: FilePart, offset: u64, fault: Fault) -> Damage {
         Damage::new(self.storage.name(), place, offset, fault)
     }
 
@@ -261,7 +261,7 @@ impl SetFile {
     pub fn has_length(&self) -> Result<(), Damage> {
         match self.storage.has_length() {
             true => Ok(()),
-            false => Err(self.damage(Place::Header, 0, Fault::Shrunk)),
+            false => Err(self.damage(FilePart::Header, 0, Fault::Shrunk)),
         }
     }
 
@@ -271,13 +271,13 @@ impl SetFile {
     pub fn is_whole(&self) -> Result<(), Damage> {
         match self.storage.compare() {
             Compared::Same => Ok(()),
-            Compared::Shorter => Err(self.damage(Place::Header, 0, Fault::Shrunk)),
-            Compared::Written => Err(self.damage(Place::Header, 0, Fault::Rewritten)),
+            Compared::Shorter => Err(self.damage(FilePart::Header, 0, Fault::Shrunk)),
+            Compared::Written => Err(self.damage(FilePart::Header, 0, Fault::Rewritten)),
             Compared::Touched(stamp) => {
                 let is_same = self.has_same_header() && self.check_again().is_ok();
                 self.has_length()?;
                 if !is_same {
-                    return Err(self.damage(Place::Header, 0, Fault::Rewritten));
+                    return Err(self.damage(FilePart::Header, 0, Fault::Rewritten));
                 }
                 self.storage.accept(stamp);
                 Ok(())

@@ -58,16 +58,16 @@ pub fn file_fields() -> Vec<Field> {
 
 /// One side of a change: the verdict or the preference, and what decides it.
 #[derive(Clone, Debug, Default)]
-struct Side<'a> {
+struct SideOfChange<'a> {
     value: Option<&'static str>,
     reason: Option<Reason>,
     line: Option<u32>,
     rule: Option<Cow<'a, [u8]>>,
 }
 
-impl<'a> Side<'a> {
-    fn of(decision: &Decision, rule: Option<&'a [u8]>) -> Side<'a> {
-        Side {
+impl<'a> SideOfChange<'a> {
+    fn of(decision: &Decision, rule: Option<&'a [u8]>) -> SideOfChange<'a> {
+        SideOfChange {
             value: Some(decision.verdict.as_str()),
             reason: Some(decision.reason),
             line: decision.line.map(|line| line.get()),
@@ -81,9 +81,13 @@ type Cells<'a> = Vec<Option<Cell<&'a [u8]>>>;
 
 /// Appends a row, which begins with `cells`: the values of both sides, and what decides them. Returns its
 /// bytes.
-fn push_row<'a>(mut cells: Cells<'a>, sides: &'a [Side<'a>; 2], added: &mut Added) -> usize {
+fn push_row<'a>(
+    mut cells: Cells<'a>,
+    sides: &'a [SideOfChange<'a>; 2],
+    added: &mut Added,
+) -> usize {
     cells.extend(sides.each_ref().map(|side| side.value.map(Cell::text)));
-    for Side { reason, line, rule, .. } in sides {
+    for SideOfChange { reason, line, rule, .. } in sides {
         cells.push(reason.map(|reason| Cell::text(reason.as_str())));
         cells.extend([line.map(Cell::Number), rule.as_deref().map(Cell::Text)]);
     }
@@ -146,7 +150,7 @@ pub fn push_file(
     paths_max: usize,
     added: &mut Added,
 ) {
-    let mut push = |answer: Answer, path: Option<&[u8]>, sides: &[Side<'_>; 2]| {
+    let mut push = |answer: Answer, path: Option<&[u8]>, sides: &[SideOfChange<'_>; 2]| {
         let first = [agent, answer.as_str()].map(|text| Some(Cell::text(text)));
         let first = first.into_iter().chain([path.map(Cell::Text)]).collect();
         push_row(first, sides, added);
@@ -157,13 +161,19 @@ pub fn push_file(
     let decided = |decisions: &[Decision; 2]| {
         [0, 1].map(|side| {
             let rule = decisions[side].rule;
-            Side::of(&decisions[side], rule.map(|rule| files[side].rules()[rule.index()].value))
+            SideOfChange::of(
+                &decisions[side],
+                rule.map(|rule| files[side].rules()[rule.index()].value),
+            )
         })
     };
     let turns = [[Verdict::Allow, Verdict::Disallow], [Verdict::Disallow, Verdict::Allow]];
     let found = comparison.differences.iter().zip(&comparison.deciding);
     for (turn, (found, deciding)) in turns.into_iter().zip(found) {
-        let undecided = |side: usize| Side { value: Some(turn[side].as_str()), ..Side::default() };
+        let undecided = |side: usize| SideOfChange {
+            value: Some(turn[side].as_str()),
+            ..SideOfChange::default()
+        };
         match found {
             Ok(None) => {}
             Err(_) => push(Answer::Unknown, None, &[0, 1].map(undecided)),

@@ -23,7 +23,7 @@ use portcullis_text::visible::{cut_to_show, visible};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
-use super::{Side, push_row};
+use super::{SideOfChange, push_row};
 
 /// The number of preferences, of which there are more than of verdicts.
 const VALUES: usize = Preference::ALL.len();
@@ -166,8 +166,8 @@ impl UrlCounts {
     }
 }
 
-fn access(full: FullDecision<'_>) -> Side<'_> {
-    Side::of(&full.decision, full.rule)
+fn access(full: FullDecision<'_>) -> SideOfChange<'_> {
+    SideOfChange::of(&full.decision, full.rule)
 }
 
 /// Returns the side of a preference, the place of its statement if there is one, and the decision
@@ -176,11 +176,11 @@ fn usage<'a>(
     preference: Preference,
     at: Option<&'a StatedPlace>,
     full: FullDecision<'a>,
-) -> Side<'a> {
+) -> SideOfChange<'a> {
     let value = Some(preference.as_str());
     match preference {
-        Preference::NoAccess => Side { value, ..access(full) },
-        _ => Side {
+        Preference::NoAccess => SideOfChange { value, ..access(full) },
+        _ => SideOfChange {
             value,
             reason: None,
             line: at.map(|at| at.line.get()),

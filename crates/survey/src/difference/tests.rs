@@ -22,19 +22,21 @@ use portcullis_oracle as oracle;
 
 /// A file, or the meaning of its absence.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Known {
+enum KnownFile {
     File(String),
     Access(AccessOutcome),
 }
 
 /// The known origins, by host key and whether the scheme is https.
-type World = BTreeMap<(String, bool), Known>;
+type World = BTreeMap<(String, bool), KnownFile>;
 
-const DOWN: Known =
-    Known::Access(AccessOutcome { state: PolicyState::Unreachable, verdict: Verdict::Disallow });
+const DOWN: KnownFile = KnownFile::Access(AccessOutcome {
+    state: PolicyState::Unreachable,
+    verdict: Verdict::Disallow,
+});
 
-fn gone(verdict: Verdict) -> Known {
-    Known::Access(AccessOutcome { state: PolicyState::Unavailable, verdict })
+fn gone(verdict: Verdict) -> KnownFile {
+    KnownFile::Access(AccessOutcome { state: PolicyState::Unavailable, verdict })
 }
 
 fn set(world: &World, dialect: &'static Dialect) -> Arc<PolicySet> {
@@ -42,8 +44,8 @@ fn set(world: &World, dialect: &'static Dialect) -> Arc<PolicySet> {
     let mut hosts: Vec<HostStanding> = Vec::new();
     for ((key, https), known) in world {
         let content = match known {
-            Known::Access(outcome) => Content::Access(*outcome),
-            Known::File(text) => {
+            KnownFile::Access(outcome) => Content::Access(*outcome),
+            KnownFile::File(text) => {
                 let file = RobotsTxt::parse(text.as_bytes(), dialect, None);
                 let [extract, others] = lists(&file, text.as_bytes());
                 let mut intern = |bytes: &[u8]| pool.intern(bytes).unwrap();
@@ -91,12 +93,12 @@ fn records(text: &str, dialect: &Dialect) -> Vec<String> {
     records
 }
 
-fn state(known: &Known, dialect: &Dialect) -> OriginState {
+fn state(known: &KnownFile, dialect: &Dialect) -> OriginState {
     match known {
-        Known::Access(outcome) => {
+        KnownFile::Access(outcome) => {
             OriginState { state: outcome.state, verdict: Some(outcome.verdict) }
         }
-        Known::File(text) => {
+        KnownFile::File(text) => {
             let has_rules = !RobotsTxt::parse(text.as_bytes(), dialect, None).rules().is_empty();
             let state = if has_rules { PolicyState::Rules } else { PolicyState::NoRules };
             OriginState { state, verdict: None }
@@ -115,7 +117,7 @@ fn naive(old: &World, new: &World, dialect: &Dialect) -> Vec<OriginChange> {
             (_, None) => Some(Change::Gone),
             _ if states[0] != states[1] => Some(Change::State),
             // A file without rules may have groups, which never affect decisions.
-            (Some(Known::File(old)), Some(Known::File(new))) => {
+            (Some(KnownFile::File(old)), Some(KnownFile::File(new))) => {
                 let has_rules = states[0].is_some_and(|it| it.state == PolicyState::Rules);
                 let differ = has_rules && records(old, dialect) != records(new, dialect);
                 differ.then_some(Change::Rules)
@@ -154,14 +156,14 @@ fn file(random: &mut Random) -> String {
     (0..random.below(7)).map(|_| format!("{}\n", random.pick(&LINES))).collect()
 }
 
-fn known(random: &mut Random) -> Known {
+fn known(random: &mut Random) -> KnownFile {
     match random.below(6) {
         0 => DOWN,
         1 => {
             let verdict = *random.pick(&[Verdict::Allow, Verdict::Disallow]);
             gone(verdict)
         }
-        _ => Known::File(file(random)),
+        _ => KnownFile::File(file(random)),
     }
 }
 
@@ -191,7 +193,7 @@ fn later(random: &mut Random, earlier: &World) -> World {
             0 => drop(later.insert(key, known)),
             1 => drop(later.remove(&key)),
             2 => {
-                if let Some(Known::File(text)) = later.get_mut(&key) {
+                if let Some(KnownFile::File(text)) = later.get_mut(&key) {
                     text.insert_str(0, "# moved\n\n");
                     text.push_str(random.pick::<&str>(&["", "Crawl-delay: 1\n", "Disallow: /c\n"]));
                 }
@@ -239,7 +241,7 @@ fn the_same_rules_give_the_same_verdicts() {
         let dialect = Dialect::ALL[round % Dialect::ALL.len()];
         let (old, new) = (file(&mut random), file(&mut random));
         let world = |text: &str| {
-            let file = Known::File(text.to_owned());
+            let file = KnownFile::File(text.to_owned());
             set(&World::from([(("h.example".to_owned(), true), file)]), dialect)
         };
         let sets = (world(&old), world(&new));
@@ -268,7 +270,7 @@ fn changed_for(
     (old, old_dialect): (&str, &'static Dialect),
     (new, new_dialect): (&str, &'static Dialect),
 ) -> Vec<usize> {
-    let world = |text: &str| World::from([(("h".into(), true), Known::File(text.into()))]);
+    let world = |text: &str| World::from([(("h".into(), true), KnownFile::File(text.into()))]);
     let sets = (set(&world(old), old_dialect), set(&world(new), new_dialect));
     let names = ["ABot", "Other"];
     let sides = [(&sets.0, old_dialect), (&sets.1, new_dialect)]
@@ -367,7 +369,7 @@ fn hosts_out_of_order_are_damage_and_end_it() {
 
 #[test]
 fn other_usage_records_are_a_change_of_their_own() {
-    let file = |text: &str| Known::File(text.to_owned());
+    let file = |text: &str| KnownFile::File(text.to_owned());
     let set_of = |texts: &[&str]| {
         let hosts = texts.iter().enumerate();
         let world = hosts.map(|(host, text)| ((format!("h{host:02}.example"), true), file(text)));

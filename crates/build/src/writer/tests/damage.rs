@@ -72,7 +72,7 @@ fn a_damaged_block_harms_no_other() {
     assert!(!readable(299), "still");
     assert!(readable(511) && !readable(512) && !readable(699));
     let first = damage(&set);
-    assert_eq!((first.offset(), first.place()), (300 * 4_096, Place::Section(TEXT)));
+    assert_eq!((first.offset(), first.place()), (300 * 4_096, FilePart::Section(TEXT)));
 }
 
 #[test]

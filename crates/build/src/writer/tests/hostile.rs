@@ -138,12 +138,12 @@ fn verifying_finds_changes_behind_right_checksums() {
     assert!(sealed(whole.clone()) == whole);
     let text_start = (4_096 + words.len()).next_multiple_of(64);
     for (odd, place) in [
-        (4_096 + words.len(), Place::Padding),
-        (text_start - 1, Place::Padding),
-        (text_start + text.len(), Place::Padding),
-        (4 * 4_096 - 1, Place::Padding),
-        (4 * 4_096 + 3 * 8, Place::Checksums),
-        (5 * 4_096 - 1, Place::Checksums),
+        (4_096 + words.len(), FilePart::Padding),
+        (text_start - 1, FilePart::Padding),
+        (text_start + text.len(), FilePart::Padding),
+        (4 * 4_096 - 1, FilePart::Padding),
+        (4 * 4_096 + 3 * 8, FilePart::Checksums),
+        (5 * 4_096 - 1, FilePart::Checksums),
     ] {
         let mut file = whole.clone();
         file[odd] = 1;
