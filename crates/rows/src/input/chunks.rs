@@ -11,7 +11,7 @@ use portcullis_files::input::{ChunkConfig, InputError, Source, TextChunk, TextCh
 
 use crate::input::Terminator;
 use crate::list::parquet::{ParquetList, Part, Parts};
-use crate::list::{List, ListConfig, ListFormat, detect};
+use crate::list::{List, ListConfig, ListFormat, OpenStreams, detect};
 
 /// A sequence of whole records. Dereferences to their text; rows of a Parquet file have none.
 ///
@@ -27,13 +27,15 @@ pub struct Chunk {
     pub list: Arc<List>,
     /// Whether the chunk is the first of its list.
     pub is_first: bool,
+    /// The streams of a log whose last line before the chunk goes on.
+    pub(crate) open: OpenStreams,
 }
 
 impl Chunk {
     /// Returns a whole list in memory, which begins with its first record.
     pub fn from_text(list: List, text: impl Into<Vec<u8>>) -> Chunk {
         let (text, list) = (TextChunk::whole(text.into()), Arc::new(list));
-        Chunk { text, part: None, list, is_first: true }
+        Chunk { text, part: None, list, is_first: true, open: OpenStreams::default() }
     }
 
     /// Returns the size of the chunk for bounds on memory: the bytes of its records, or of the pages
@@ -69,6 +71,7 @@ pub struct Chunks {
     list: Option<Arc<List>>,
     is_first: bool,
     is_over: bool,
+    open: OpenStreams,
 }
 
 impl Chunks {
@@ -82,6 +85,7 @@ impl Chunks {
             list: None,
             is_first: true,
             is_over: false,
+            open: OpenStreams::default(),
         }
     }
 
@@ -139,10 +143,15 @@ impl Chunks {
             let stored_bytes = part.as_ref().map_or(0, |part| part.stored_bytes);
             let text = TextChunk::empty(stored_bytes, parts.is_at_end());
             let has_rows = part.is_some() || is_first;
-            return Ok(has_rows.then_some(Chunk { text, part, list, is_first }));
+            let open = self.open;
+            return Ok(has_rows.then_some(Chunk { text, part, list, is_first, open }));
         }
         let text = self.text.next(list.framing)?;
-        Ok(text.map(|text| Chunk { text, part: None, list, is_first }))
+        Ok(text.map(|text| {
+            let open = self.open;
+            self.open = list.open_after(&text, open);
+            Chunk { text, part: None, list, is_first, open }
+        }))
     }
 }
 

@@ -292,6 +292,52 @@ fn is_part_of_host(byte: &u8) -> bool {
     IS_PART[usize::from(*byte)]
 }
 
+/// The host of a request that a server logged, and what it logged apart from it.
+pub(super) struct Served<'c> {
+    pub host: Option<&'c [u8]>,
+    /// Whether the host is a header, which has the port that is not usual.
+    pub is_header: bool,
+    /// `http` or `https`; with another one there is no host.
+    pub scheme: Option<&'c [u8]>,
+    pub port: Option<&'c [u8]>,
+}
+
+impl<'c> Served<'c> {
+    /// Returns the host with the scheme and the port of the request. The scheme and the port complete the host that is
+    /// given for all too, unless it has a scheme; `None` if it is that host alone.
+    #[inline]
+    pub fn origin(self, given: Option<&Given>, arena: &'c Arena) -> Option<&'c [u8]> {
+        let Served { host: found, is_header, scheme, port } = self;
+        let Some(host) = found.or(given.and_then(Given::host_alone)) else { return found };
+        let scheme = match scheme {
+            Some(b"http") => Some(&b"http://"[..]),
+            Some(b"https") => Some(&b"https://"[..]),
+            Some(_) => return Some(NO_HOST),
+            None => None,
+        };
+        let is_header = found.is_some() && is_header;
+        let port = port.filter(|_| !has_port(host));
+        let usual_port: &[u8] = if scheme == Some(b"http://") { b"80" } else { b"443" };
+        let (scheme, port) = match (scheme, port.filter(|port| *port != usual_port)) {
+            (None, Some(b"80")) => (Some(&b"http://"[..]), None),
+            (scheme, port) => (scheme, port.filter(|_| !is_header)),
+        };
+        match (scheme, port) {
+            (None, None) => found,
+            (scheme, None) => Some(joined(&[scheme.unwrap_or_default(), host], arena)),
+            (scheme, Some(port)) => {
+                Some(joined(&[scheme.unwrap_or_default(), host, b":", port], arena))
+            }
+        }
+    }
+}
+
+/// Whether a host has a port. Addresses have brackets.
+fn has_port(host: &[u8]) -> bool {
+    let behind = memrchr(b']', host).map_or(host, |end| &host[end..]);
+    memchr(b':', behind).is_some()
+}
+
 /// Checks the host of `--host`. The error says what it may be.
 ///
 /// # Errors

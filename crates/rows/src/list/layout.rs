@@ -5,6 +5,7 @@ use std::iter;
 use portcullis_dialect::limits::RECORDS_AT_ONCE;
 use portcullis_files::input::dump_record;
 
+use super::Problem;
 use super::cdx::CdxLine;
 use super::crawl;
 use super::delimited::Columns;
@@ -51,7 +52,7 @@ impl Layout {
         arena: &'c Arena,
         block: &mut BlockBuffer<'c>,
     ) {
-        let BlockBuffer { records: block, times, agents, visits, doubts, seen } = block;
+        let BlockBuffer { records: block, times, agents, visits, doubts, seen, open } = block;
         times.clear();
         agents.clear();
         visits.clear();
@@ -87,6 +88,16 @@ impl Layout {
                 with_values(&|text| crawl::cdxj(text, members, has_time, arena));
             }
             Layout::JournalWord => with_values(&|text| Values::from_url(crawl::journal_url(text))),
+            Layout::Log(line) if line.has_parts() => {
+                records.fill(block);
+                for record in block.iter_mut() {
+                    let values = match open.is_part(record.text()) {
+                        true => Values::from_url(Err(Problem::Cut)),
+                        false => line.read(record.text(), given, arena),
+                    };
+                    *record = complete(*record, values);
+                }
+            }
             Layout::Log(line) => with_values(&|text| line.read(text, given, arena)),
             Layout::W3cLine(line) => with_values(&|text| line.read(text, given, arena)),
             Layout::Cdx(line) => with_values(&|text| line.read(text, arena)),

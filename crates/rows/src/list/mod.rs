@@ -95,6 +95,7 @@ use host::{Given, Hosts};
 pub use host::{given_host, joined_url};
 use layout::Layout;
 pub use log::LogFormat;
+pub(crate) use log::OpenStreams;
 pub use noticed::Noticed;
 use noticed::{Doubts, HostsOf};
 use parquet::ParquetList;
@@ -318,8 +319,8 @@ words! {
         OtherFields => "other-fields": "the lines after it have other fields",
         /// The line of a log has not the format of its log.
         OtherFormat => "other-format": "the line does not fit the format of the log",
-        /// The target of the request ends where the server cuts it off.
-        Cut => "cut": "the target may go on after the place where this server ends it",
+        /// The target of the request ends where the server cuts it off, or the line is a part of one that was split.
+        Cut => "cut": "the line or its target may be a part of a longer one",
         /// The request of an access log is not for a page.
         NoRequest => "no-request": "the request has no path or URL",
         /// The URL is a path, and its host is not known.
@@ -613,6 +614,14 @@ impl List {
     ) {
         let List { times, clients, hosts, .. } = self;
         self.layout.fill(records, ([times, clients], hosts.as_ref()), arena, block);
+    }
+
+    /// Returns the streams of a log whose last line goes on after `text`, which follows the text after which `open` do.
+    pub(crate) fn open_after(&self, text: &[u8], open: OpenStreams) -> OpenStreams {
+        match &self.layout {
+            Layout::Log(line) => line.open_after(text, open),
+            _ => open,
+        }
     }
 
     /// Returns the damage that was tolerated, once its last chunk was read. What follows it in a

@@ -514,7 +514,7 @@ impl Urls {
         arena: &'u Arena,
         block: &mut BlockBuffer<'u>,
     ) -> usize {
-        let BlockBuffer { records, times, agents, visits, doubts, seen } = block;
+        let BlockBuffer { records, times, agents, visits, doubts, seen, .. } = block;
         let ParquetList { decides_by_time, has_visits, .. } = *self.list;
         let has_agents = self.list.has(Value::Agent);
         records.clear();

@@ -92,12 +92,14 @@ impl<'c> Rows<'c> {
         self.is_stopped = false;
         let Some(part) = self.part() else {
             let (list, chunk): (&List, &[u8]) = (self.list(), self.chunk);
+            let open = list.open_after(&chunk[..self.done], self.chunk.open);
+            let buffer = BlockBuffer { open, ..BlockBuffer::new() };
             let mut records = list.split(&chunk[self.done..]);
             let read = |block: &mut _| {
                 list.fill(&mut records, arena, block);
                 chunk.len() - records.rest().len()
             };
-            self.in_blocks(read, |record| record.whole().len(), answers, &mut with)?;
+            self.in_blocks(buffer, read, |record| record.whole().len(), answers, &mut with)?;
             return Ok(());
         };
         let mut before = self.done;
@@ -107,7 +109,7 @@ impl<'c> Rows<'c> {
                 row += urls.fill(row, arena, block);
                 before + row
             };
-            if !self.in_blocks(read, |_| 1, answers, &mut with)? {
+            if !self.in_blocks(BlockBuffer::new(), read, |_| 1, answers, &mut with)? {
                 break;
             }
             before += urls.len();
@@ -115,17 +117,17 @@ impl<'c> Rows<'c> {
         Ok(())
     }
 
-    /// Calls `with` for the blocks that `read` fills. `read` returns the place after a block, and
+    /// Calls `with` for the blocks that `read` fills, each in `buffer`. `read` returns the place after a block, and
     /// `size` how far a record moves it. Returns whether `with` wants more.
     #[inline]
     fn in_blocks<'b, E>(
         &mut self,
+        mut buffer: BlockBuffer<'b>,
         mut read: impl FnMut(&mut BlockBuffer<'b>) -> usize,
         size: impl Fn(&Record<'b>) -> usize,
         answers: usize,
         with: &mut impl FnMut(&Block<'_>) -> Result<bool, E>,
     ) -> Result<bool, E> {
-        let mut buffer = BlockBuffer::new();
         loop {
             let end = read(&mut buffer);
             let records = &buffer.records[..];

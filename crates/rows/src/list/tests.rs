@@ -400,6 +400,52 @@ fn the_first_record_may_be_longer_than_a_chunk() {
     }
 }
 
+/// Kubernetes splits long lines, wherever chunks of a list and reads of a chunk begin.
+#[test]
+fn parts_of_lines_are_no_requests() {
+    let format = "$host|$request".parse().unwrap();
+    let config = ListConfig { log_format: Some(format), ..ListConfig::default() };
+    let lines = [
+        ("stdout F", true),
+        ("stdout P", false),
+        ("stderr F", true),
+        ("stdout P", false),
+        ("stderr F", true),
+        ("stdout F", false),
+        ("stdout F", true),
+        ("stderr P", false),
+        ("stderr F", false),
+        ("stderr F", true),
+    ];
+    let line =
+        |flag: &str| format!("2025-10-10T20:55:36.1Z {flag} a.example|GET /{flag} HTTP/1.1\n");
+    let text: String = lines.iter().map(|(flag, _)| line(flag)).collect();
+    let text = text.replace("/stdout ", "/").replace("/stderr ", "/");
+    let expected: Vec<bool> = lines.iter().map(|(_, is_whole)| *is_whole).collect();
+    let are_whole = |read: &[Result<String, Problem>]| -> Vec<bool> {
+        assert!(read.iter().all(|it| it.is_ok() || *it == Err(Problem::Cut)), "{read:?}");
+        read.iter().map(Result::is_ok).collect()
+    };
+    for chunk_bytes in [1, 100, 150, 1 << 20] {
+        let read = chunks("a.log", text.as_bytes(), chunk_bytes, &config);
+        let urls: Vec<_> = read.records.into_iter().map(|(_, url)| url).collect();
+        assert_eq!(are_whole(&urls), expected, "{chunk_bytes}");
+    }
+    let source = Source::from_reader("a.log", std::io::Cursor::new(text.clone().into_bytes()));
+    let chunk = Chunks::new(source, ChunkConfig::default(), config).next().unwrap().unwrap();
+    let arena = Arena::new();
+    let starts = text.match_indices('\n').map(|(end, _)| end + 1);
+    for (first, start) in [0].into_iter().chain(starts).enumerate() {
+        let mut rest = Vec::new();
+        let read = Rows::new(&chunk, &arena, start).read(1, |records| {
+            rest.extend(records.iter().map(|it| it.problem().map_or(Ok(String::new()), Err)));
+            Ok::<bool, InputError>(true)
+        });
+        read.unwrap();
+        assert_eq!(are_whole(&rest), expected[first..], "{first}");
+    }
+}
+
 #[test]
 fn the_cut_depends_on_the_bytes_alone() {
     let folder = tempfile::tempdir().unwrap();

@@ -13,8 +13,8 @@ use portcullis_engine::bytes::percent_triplet;
 use super::host::{Hosts, Parts, url_of_text};
 pub use bumpalo::Bump as Arena;
 
-use super::Problem;
 use super::noticed::Doubts;
+use super::{OpenStreams, Problem};
 use crate::input::Record;
 use portcullis_captures::json_path::FieldValue;
 use portcullis_robots::access::{TimeUnit, UnixSeconds};
@@ -212,14 +212,16 @@ pub(crate) struct BlockBuffer<'c> {
     pub(crate) doubts: Vec<Doubts>,
     /// The values that some object has, as [`Values::seen`].
     pub(crate) seen: u8,
+    /// The streams of a log whose last line goes on after the block.
+    pub(crate) open: OpenStreams,
 }
 
 impl<'c> BlockBuffer<'c> {
     /// Returns a buffer with records to write over.
     pub(crate) fn new() -> BlockBuffer<'c> {
         let records = vec![Record::default(); RECORDS_AT_ONCE];
-        let (times, agents, visits, doubts) = Default::default();
-        BlockBuffer { records, times, agents, visits, doubts, seen: 0 }
+        let (times, agents, visits, doubts, open) = Default::default();
+        BlockBuffer { records, times, agents, visits, doubts, seen: 0, open }
     }
 
     #[inline]

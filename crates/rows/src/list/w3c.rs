@@ -9,7 +9,11 @@
 //! `#Fields` names the fields of the lines after it; blanks or TABs separate them, and `-` is an empty
 //! one. If all lines at the start of a log have as many fields between TABs alone, a blank is part of a field.
 //! The URL is the stem, with the query after `?`. Servers write `+` or `%20` for the blanks of
-//! an agent. A stem that is a URL is what the client sent, so the host of its line decides, as in a table.
+//! an agent, or quotes around it. A stem that is a URL is what the client sent, so the host of its line decides, as in a
+//! table. A port completes the host that is given for all.
+//!
+//! A client may send quotes in a query. They are those of the server only if they stand around the stem too, where no
+//! client can send one: a target begins with `/` or a scheme.
 //!
 //! Akamai writes the host into the path: a log with `cs-ip` has `cs-uri` as `/HOST/PATH`.
 //!
@@ -18,7 +22,7 @@
 
 use memchr::{memchr, memchr_iter, memmem};
 
-use super::host::{Given, joined};
+use super::host::{Given, Served, joined};
 use super::noticed::Doubts;
 use super::request::{Named, asked, is_target};
 use super::values::{Values, at_places, without_percent};
@@ -40,6 +44,10 @@ pub(super) struct W3cLine {
     places: [Option<usize>; 9],
     /// Whether the path begins with the host.
     is_host_in_path: bool,
+    /// Whether the path is a stem, which has no query.
+    is_stem: bool,
+    /// Whether the server logs paths without their escapes.
+    is_decoded: bool,
     /// Whether fields stand between TABs alone.
     has_tabs: bool,
 }
@@ -83,7 +91,7 @@ impl W3cLine {
             .map_or([None; 2], |(date, time)| [date, time].map(Some));
         let places = [
             Some(stem),
-            find(&["cs-uri-query"]).filter(|_| all[stem] == "cs-uri-stem"),
+            find(&["cs-uri-query"]),
             find(&["x-host-header", "cs-host", "cs(host)"]),
             find(&["cs-protocol"]),
             find(&["s-port"]),
@@ -101,7 +109,15 @@ impl W3cLine {
         let has_tabs = count > 1
             && lines.peek().is_some()
             && lines.all(|line| memchr_iter(b'\t', line).count() == count - 1);
-        Ok(W3cLine { names: names.to_vec(), count, places, is_host_in_path, has_tabs })
+        Ok(W3cLine {
+            names: names.to_vec(),
+            count,
+            places,
+            is_host_in_path,
+            is_stem: all[stem] == "cs-uri-stem",
+            is_decoded: head.split(|&byte| byte == b'\n').any(is_of_microsoft),
+            has_tabs,
+        })
     }
 
     /// Whether both have the same fields.
@@ -141,13 +157,7 @@ impl W3cLine {
             None if text.starts_with(b"#") => return none(Problem::NoUrl),
             None => {}
         }
-        let (found, count) = match self.has_tabs {
-            true => at_places(fields_between_tabs(text), self.places),
-            false => at_places(fields(text), self.places),
-        };
-        if count != self.count {
-            return none(Problem::FieldCount);
-        }
+        let Some(found) = self.cut(text) else { return none(Problem::FieldCount) };
         let [stem, query, host, protocol, port, agent, date, time, client] =
             found.map(|field| field.filter(|field| *field != b"-"));
         let (host, stem) = match stem {
@@ -157,32 +167,79 @@ impl W3cLine {
         let time = date
             .zip(time)
             .and_then(|(date, time)| UnixSeconds::from_text(&[date, b"T", time].concat(), None));
-        // Some servers log what they decoded, so that `#` begins no fragment; a target has none (RFC 9112, 3.2).
-        let whole = |stem| match (query, memchr(b'#', stem)) {
-            (None, None) => stem,
-            (Some(query), None) => joined(&[stem, b"?", query], arena),
-            (query, Some(_)) => {
-                let pieces: Vec<&[u8]> = stem.split(|byte| *byte == b'#').collect();
-                let stem = pieces.join(&b"%23"[..]);
-                let query = query.map_or_else(Vec::new, |query| [b"?", query].concat());
-                joined(&[&stem, &query], arena)
-            }
+        let scheme = protocol.and_then(scheme_of);
+        let served = Served { host, is_header: true, scheme, port };
+        let origin = served.origin(given, arena);
+        let named = origin.or(given.map(Given::as_bytes));
+        let named = named.map(|origin| Named { origin, decides: host.is_some() });
+        let target = match stem {
+            Some(stem) => self.target(stem, query, arena),
+            None => Err(Problem::NoRequest),
         };
-        let host = host.map(|host| with_scheme(host, protocol, port, arena));
-        let of_line = host.map(|origin| Named { origin, decides: true });
-        let of_all = || given.map(|given| Named { origin: given.as_bytes(), decides: false });
-        let asked = match stem.map(whole) {
-            Some(url) if is_target(url) && !url.starts_with(b"/") => {
-                asked(url, of_line.or_else(of_all), arena)
+        let asked = target.and_then(|(target, doubts)| {
+            if !is_target(target) || target.starts_with(b"/") {
+                return Ok((target, doubts));
             }
-            url => url.map(|url| (url, Doubts::default())).ok_or(Problem::NoRequest),
-        };
+            let (url, other) = asked(target, named, arena)?;
+            Ok((url, doubts.and(other)))
+        });
         let (url, doubts) = match asked {
             Ok((url, doubts)) => (Ok(url), doubts),
             Err(problem) => (Err(problem), Doubts::default()),
         };
         let agent = agent.map(|agent| agent_of(agent, arena));
-        Values { host, time, agent, client, doubts, ..Values::from_url(url) }
+        Values { host: origin, time, agent, client, doubts, ..Values::from_url(url) }
+    }
+
+    /// Returns the fields that are read; `None` if the line has another number of fields.
+    fn cut<'c>(&self, text: &'c [u8]) -> Option<[Option<&'c [u8]>; 9]> {
+        let (mut found, mut count) = match self.has_tabs {
+            true => {
+                let fields = text.split(|&byte| byte == b'\t').map(<[u8]>::trim_ascii);
+                at_places(fields, self.places)
+            }
+            false => at_places(words(text), self.places),
+        };
+        // Words alone come first: a client cannot send a blank, but a quote.
+        if count != self.count && !self.has_tabs {
+            (found, count) = at_places(fields(text), self.places);
+        }
+        let [stem, query, rest @ ..] = &mut found;
+        if stem.is_some_and(|stem| stem.starts_with(b"\"")) {
+            (*stem, *query) = (stem.map(without_quotes), query.map(without_quotes));
+        }
+        rest.iter_mut().for_each(|field| *field = field.map(without_quotes));
+        (count == self.count).then_some(found)
+    }
+
+    /// Returns the target that a stem and a query are, and what is in doubt. Some servers log what they decoded, so that
+    /// `#` begins no fragment; a target has none (RFC 9112, section 3.2).
+    fn target<'c>(
+        &self,
+        stem: &'c [u8],
+        query: Option<&'c [u8]>,
+        arena: &'c Arena,
+    ) -> Result<(&'c [u8], Doubts), Problem> {
+        let [_, query_place, ..] = self.places;
+        let mark = memchr(b'?', stem);
+        let own = mark.filter(|_| !self.is_stem).map(|mark| &stem[mark + 1..]);
+        let target = match (query, own) {
+            (None, _) => stem,
+            (Some(query), Some(b"")) => joined(&[stem, query], arena),
+            (Some(query), Some(own)) if own == query => stem,
+            (Some(_), Some(_)) => return Err(Problem::TwoQueries),
+            (Some(query), None) => joined(&[stem, b"?", query], arena),
+        };
+        let has_number_sign = memchr(b'#', target).is_some();
+        let is_decoded = self.is_decoded || has_number_sign && memchr(b'#', stem).is_some();
+        let doubts = Doubts::default()
+            .with(Doubts::NO_QUERY, self.is_stem && query_place.is_none() && mark.is_none())
+            .with(Doubts::DECODED, is_decoded);
+        if !has_number_sign {
+            return Ok((target, doubts));
+        }
+        let pieces: Vec<&[u8]> = target.split(|byte| *byte == b'#').collect();
+        Ok((arena.alloc_slice_copy(&pieces.join(&b"%23"[..])), doubts))
     }
 }
 
@@ -204,52 +261,52 @@ fn names_in(line: &[u8]) -> Option<&[u8]> {
     name.trim_ascii().eq_ignore_ascii_case(b"Fields").then(|| names[1..].trim_ascii())
 }
 
-/// Returns the fields of a line between TABs alone, without quotes around them.
-fn fields_between_tabs(line: &[u8]) -> impl Iterator<Item = &[u8]> {
-    line.split(|&byte| byte == b'\t').map(|field| {
-        let field = field.trim_ascii();
-        let inside = field.strip_prefix(b"\"").and_then(|field| field.strip_suffix(b"\""));
-        inside.unwrap_or(field)
-    })
+/// Whether a directive names software of Microsoft, such as IIS, which logs stems without their escapes.
+fn is_of_microsoft(line: &[u8]) -> bool {
+    const SOFTWARE: &[u8] = b"#Software: Microsoft";
+    line.get(..SOFTWARE.len()).is_some_and(|start| start.eq_ignore_ascii_case(SOFTWARE))
+}
+
+fn is_blank(byte: &u8) -> bool {
+    b" \t\r".contains(byte)
+}
+
+/// Returns the words of a line, each a field.
+fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
+    line.split(is_blank).filter(|word| !word.is_empty())
 }
 
 /// Returns the fields of a line. One in quotes may have blanks, and quotes that no blank follows.
 fn fields(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     let (mut rest, mut has_quotes) = (line, true);
     std::iter::from_fn(move || {
-        let is_blank = |byte: &u8| b" \t\r".contains(byte);
         let start = rest.iter().position(|byte| !is_blank(byte))?;
         rest = &rest[start..];
-        if has_quotes && rest[0] == b'"' && !rest.get(1).is_some_and(is_blank) {
+        let mut bytes = rest.iter().position(is_blank).unwrap_or(rest.len());
+        if has_quotes && rest[0] == b'"' && bytes > 1 {
             let mut quotes = memchr_iter(b'"', &rest[1..]);
-            if let Some(end) = quotes.find(|end| rest.get(end + 2).is_none_or(is_blank)) {
-                let field = &rest[1..=end];
-                rest = &rest[end + 2..];
-                return Some(field);
-            }
-            has_quotes = false;
+            let end = quotes.find(|end| rest.get(end + 2).is_none_or(is_blank));
+            has_quotes = end.is_some();
+            bytes = end.map_or(bytes, |end| end + 2);
         }
-        let end = rest.iter().position(is_blank).unwrap_or(rest.len());
-        let (field, after) = rest.split_at(end);
+        let (field, after) = rest.split_at(bytes);
         rest = after;
         Some(field)
     })
 }
 
-/// Returns the host with the scheme of the request, if that is known.
-fn with_scheme<'c>(
-    host: &'c [u8],
-    protocol: Option<&[u8]>,
-    port: Option<&[u8]>,
-    arena: &'c Arena,
-) -> &'c [u8] {
-    let scheme: &[u8] = match (protocol, port) {
-        (Some(b"http" | b"ws"), _) => b"http://",
-        (Some(b"https" | b"wss"), _) => b"https://",
-        (None, Some(b"80")) if memchr(b':', host).is_none() => b"http://",
-        _ => return host,
-    };
-    joined(&[scheme, host], arena)
+/// Returns a field without the quotes around it.
+fn without_quotes(field: &[u8]) -> &[u8] {
+    let inside = field.strip_prefix(b"\"").and_then(|field| field.strip_suffix(b"\""));
+    inside.unwrap_or(field)
+}
+
+/// Returns the scheme of a request by its protocol; `None` if it is another, or a version of HTTP.
+fn scheme_of(protocol: &[u8]) -> Option<&'static [u8]> {
+    let schemes: [(&str, &[u8]); 4] =
+        [("http", b"http"), ("https", b"https"), ("ws", b"http"), ("wss", b"https")];
+    let is = |name: &str| protocol.eq_ignore_ascii_case(name.as_bytes());
+    schemes.iter().find(|(name, _)| is(name)).map(|(_, scheme)| *scheme)
 }
 
 /// Returns the agent as the client sent it.
@@ -318,9 +375,95 @@ mod tests {
             ("/a#x s=1 a.example", "/a%23x?s=1"),
             ("/a#x - a.example", "/a%23x"),
             ("/#a#?b s=1 a.example", "/%23a%23?b?s=1"),
+            ("/a s=1#x a.example", "/a?s=1%23x"),
         ] {
             let url = read("cs-uri-stem cs-uri-query cs-host", line).1;
             assert_eq!(url.as_deref(), Ok(expected), "{line}");
+        }
+    }
+
+    #[test]
+    fn a_port_and_a_protocol_complete_the_host_for_all() {
+        let host = |fields: &str, line: &str, given| read_given(fields, line, Some(given)).0.0;
+        for (line, expected) in [
+            ("/h 80 http", Some("http://a.example")),
+            ("/h 80 -", Some("http://a.example")),
+            ("/h 443 HTTPS", Some("https://a.example")),
+            ("/h 8080 http", Some("http://a.example:8080")),
+            ("/h 8443 HTTP/1.1", Some("a.example:8443")),
+            ("/h - wss", Some("https://a.example")),
+            ("/h - -", None),
+        ] {
+            let found = host("cs-uri-stem s-port cs-protocol", line, "a.example");
+            assert_eq!(found.as_deref(), expected, "{line}");
+        }
+        let fields = "cs-uri-stem s-port cs-host";
+        assert_eq!(host(fields, "/h 80 -", "https://a.example"), None);
+        assert_eq!(host(fields, "/h 80 -", "a.example:8080"), None);
+        assert_eq!(host(fields, "/h 8080 b.example", "a.example").as_deref(), Some("b.example"));
+        // The origin of a target is compared with the whole one.
+        for (target, doubts) in [("http:", Doubts::default()), ("https:", Doubts::OTHER_HOST)] {
+            let line = format!("{target}//a.example/h 80");
+            let found = read_given("cs-uri s-port", &line, Some("a.example"));
+            assert_eq!(found.1, doubts, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_uri_has_one_query() {
+        let url = |line: &str| read("cs-vid cs-uri cs-uri-query cs-host", line).1;
+        for (line, expected) in [
+            ("v /s q=1 a.example", Ok("/s?q=1")),
+            ("v /s? q=1 a.example", Ok("/s?q=1")),
+            ("v /s?q=1 q=1 a.example", Ok("/s?q=1")),
+            ("v /s?q=1 - a.example", Ok("/s?q=1")),
+            ("v /s?q=1 q=2 a.example", Err(Problem::TwoQueries)),
+            ("v http://a.example/s q=1 a.example", Ok("/s?q=1")),
+        ] {
+            assert_eq!(url(line).as_deref().map_err(|it| *it), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn what_a_server_does_not_log_is_in_doubt() {
+        let none = Doubts::default();
+        for (fields, line, expected) in [
+            ("cs-uri-stem cs-host", "/s a.example", Doubts::NO_QUERY),
+            ("cs-uri-stem cs-host", "/s?q a.example", none),
+            ("cs-uri-stem cs-uri-query", "/s -", none),
+            ("cs-uri cs-host", "/s a.example", none),
+            ("cs-uri-stem cs-uri-query", "/s#a -", Doubts::DECODED),
+            ("cs-uri-stem cs-uri-query", "/s q#a", none),
+            ("cs-uri-stem cs-host", "- a.example", none),
+        ] {
+            assert_eq!(read_given(fields, line, None).1, expected, "{fields}: {line}");
+        }
+        let head =
+            b"#Software: Microsoft Internet Information Services 10.0\n#Fields: cs-uri-stem\n";
+        let line = W3cLine::from_head(head, std::iter::empty(), [&Place::Usual; 3]).unwrap();
+        let found = line.read(b"/a+b", None, &Arena::new()).doubts;
+        assert_eq!(found, Doubts::NO_QUERY.and(Doubts::DECODED));
+    }
+
+    #[test]
+    fn quotes_are_of_the_client_unless_the_stem_has_them() {
+        let fields = "cs-uri-stem cs-uri-query cs-host cs(User-Agent)";
+        let parts = |line: &str| {
+            let (host, url, agent, _) = read(fields, line);
+            (url, host.unwrap_or_default(), agent.unwrap_or_default())
+        };
+        for (line, url, agent) in [
+            (r#"/p "q=1" a.example A"#, r#"/p?"q=1""#, "A"),
+            (r#"/p "q=1" a.example "A/1 b""#, r#"/p?"q=1""#, "A/1 b"),
+            (r#"/p "q a.example A""#, r#"/p?"q"#, "A\""),
+            (r#""/p" "q=1" "a.example" "A/1 b""#, "/p?q=1", "A/1 b"),
+            (r#""/p" "-" "a.example" "A""#, "/p", "A"),
+            (r#"/p "q" "a.example" "A""#, r#"/p?"q""#, "A"),
+        ] {
+            let expected = (Ok(url.to_owned()), "a.example".to_owned(), agent.to_owned());
+            assert_eq!(parts(line), expected, "{line}");
+            let tabs = line.replace("A/1 b", "A/1_b").replace(' ', "\t").replace("A/1_b", "A/1 b");
+            assert_eq!(parts(&tabs), expected, "{tabs}");
         }
     }
 

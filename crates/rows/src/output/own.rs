@@ -29,15 +29,16 @@ pub fn input_columns(list: &List) -> Vec<Cow<'_, [u8]>> {
 }
 
 /// Calls `with` for the value of a record in each of the [`input_columns`]. The text of a row that has
-/// not the fields of the others is in the column of the URL.
+/// not the fields of the others, and of a line that has no URL, is in the column of the URL.
 #[inline]
 pub(super) fn each_value(list: &List, record: &Record<'_>, mut with: impl FnMut(Option<&[u8]>)) {
     let Some((column, count)) = list.url_column() else {
-        with(Some(record.url()));
         if list.format() == ListFormat::JsonLines {
-            with(Some(record.text()));
+            with(Some(record.url()));
+            return with(Some(record.text()));
         }
-        return;
+        let has_url = record.problem().is_none();
+        return with(Some(if has_url { record.url() } else { record.text() }));
     };
     match has_fields(record) {
         true => list.fields(record.text(), &Arena::new()).for_each(|field| with(Some(field))),

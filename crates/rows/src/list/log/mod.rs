@@ -42,10 +42,11 @@ use self::build::Slot;
 use self::cut::{Piece, Segment};
 use self::escape::{Escape, Quoting};
 use self::fields::What;
+pub(crate) use self::prefix::OpenStreams;
 use self::prefix::Prefix;
 use self::servers::{SERVERS, Shows, Targets};
 use self::time::TimeForm;
-use super::host::{Given, NO_HOST, is_bare_address, joined};
+use super::host::{Given, Served, is_bare_address, joined};
 use super::noticed::Doubts;
 use super::request::{Named, asked, has_version, is_method, is_target, parts_of, target};
 use super::values::{Values, kept};
@@ -343,10 +344,11 @@ fn opening(rest: &[u8], quoting: Quoting, outside: &Segment) -> Option<usize> {
     }
 }
 
-/// Returns the lines of requests. What rotates a log, or a server that starts, may write a line of its own, and HAProxy
-/// logs what it could not read.
+/// Returns the lines of requests. What rotates a log, or a server that starts, may write a line of its own, HAProxy
+/// logs what it could not read, and Kubernetes splits lines.
 fn requests<'l>(lines: impl Iterator<Item = &'l [u8]>) -> Vec<&'l [u8]> {
-    let all: Vec<&[u8]> = lines.collect();
+    let mut open = OpenStreams::default();
+    let all: Vec<&[u8]> = lines.filter(|line| !open.is_part(line)).collect();
     let has_quotes = all.iter().any(|line| memchr(b'"', line).is_some());
     let is_request = |line: &&[u8]| {
         let has_request = || memchr(b'"', line).is_some() || looks_like_log(line);
@@ -397,6 +399,19 @@ impl LogLine {
 
     pub(super) fn format(&self) -> &LogFormat {
         &self.format
+    }
+
+    /// Whether a line may be a part of a longer one.
+    pub(super) fn has_parts(&self) -> bool {
+        self.prefix == Some(Prefix::Stream)
+    }
+
+    /// Returns the streams that are open after `text`, lines that follow those after which `open` are.
+    pub(super) fn open_after(&self, text: &[u8], mut open: OpenStreams) -> OpenStreams {
+        if self.has_parts() {
+            text.split(|&byte| byte == b'\n').for_each(|line| _ = open.is_part(line));
+        }
+        open
     }
 
     pub(super) fn has_agent(&self) -> bool {
@@ -475,12 +490,6 @@ impl LogLine {
     }
 }
 
-/// Whether a host has a port. Addresses have brackets.
-fn has_port(host: &[u8]) -> bool {
-    let behind = memrchr(b']', host).map_or(host, |end| &host[end..]);
-    memchr(b':', behind).is_some()
-}
-
 fn without_prefix(prefix: Option<Prefix>, line: &[u8]) -> Option<&[u8]> {
     prefix.map_or(Some(line), |prefix| prefix.without(line))
 }
@@ -501,28 +510,9 @@ impl Format {
         let is_some = |text: &&[u8]| !matches!(*text, b"" | b"-");
         let found = value(Slot::Host).filter(is_some);
         let found = found.map(|host| self.with_brackets(undone(host), arena));
-        let Some(host) = found.or(given.and_then(Given::host_alone)) else { return found };
-        let scheme = match value(Slot::Scheme).filter(is_some) {
-            Some(b"http") => Some(&b"http://"[..]),
-            Some(b"https") => Some(&b"https://"[..]),
-            Some(_) => return Some(NO_HOST),
-            None => None,
-        };
-        // A header has the port that is not usual.
-        let is_header = found.is_some() && !self.is_host_found;
-        let port = value(Slot::Port).filter(|port| is_some(port) && !has_port(host));
-        let usual_port: &[u8] = if scheme == Some(b"http://") { b"80" } else { b"443" };
-        let (scheme, port) = match (scheme, port.filter(|port| *port != usual_port)) {
-            (None, Some(b"80")) => (Some(&b"http://"[..]), None),
-            (scheme, port) => (scheme, port.filter(|_| !is_header)),
-        };
-        match (scheme, port) {
-            (None, None) => found,
-            (scheme, None) => Some(joined(&[scheme.unwrap_or_default(), host], arena)),
-            (scheme, Some(port)) => {
-                Some(joined(&[scheme.unwrap_or_default(), host, b":", port], arena))
-            }
-        }
+        let [scheme, port] = [Slot::Scheme, Slot::Port].map(|slot| value(slot).filter(is_some));
+        let is_header = !self.is_host_found;
+        Served { host: found, is_header, scheme, port }.origin(given, arena)
     }
 
     /// Returns a host whose address has brackets, as in a URL.

@@ -40,20 +40,39 @@ impl Prefix {
                 without_blanks(rest).strip_prefix(b"| ").filter(|_| is_name)
             }
             Prefix::Syslog => without_syslog(line),
-            Prefix::Stream => {
-                let (time, rest) = word(line)?;
-                let (stream, rest) = word(rest)?;
-                let (flag, rest) = word(rest)?;
-                let is_stream =
-                    matches!(stream, b"stdout" | b"stderr") && matches!(flag, b"F" | b"P");
-                (is_stream && is_time(time)).then_some(rest)
-            }
+            Prefix::Stream => stream_of(line).map(|(_, _, rest)| rest),
             Prefix::Pod => {
                 let (pod, rest) = word(line)?;
                 (pod.starts_with(b"[pod/") && pod.ends_with(b"]")).then_some(rest)
             }
         }
     }
+}
+
+/// The streams of a container, by number, whose last line goes on.
+///
+/// The runtimes of Kubernetes split lines of more than 16 KiB. They mark each part but the last by `P`, so that the next
+/// line of its stream, `F` or `P`, is a part too. A client may choose where a line is split, and so what its parts are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct OpenStreams([bool; STREAMS.len()]);
+
+const STREAMS: [&[u8]; 2] = [b"stdout", b"stderr"];
+
+impl OpenStreams {
+    /// Whether a line, which follows those before it, is a part of a longer one.
+    pub(in super::super) fn is_part(&mut self, line: &[u8]) -> bool {
+        let Some((stream, goes_on, _)) = stream_of(line) else { return false };
+        std::mem::replace(&mut self.0[stream], goes_on) || goes_on
+    }
+}
+
+/// Returns the number of the stream of a line, whether the line goes on, and the line without its prefix.
+fn stream_of(line: &[u8]) -> Option<(usize, bool, &[u8])> {
+    let (time, rest) = word(line)?;
+    let (stream, rest) = word(rest)?;
+    let (flag, rest) = word(rest)?;
+    let stream = STREAMS.iter().position(|it| *it == stream)?;
+    (matches!(flag, b"F" | b"P") && is_time(time)).then_some((stream, flag == b"P", rest))
 }
 
 fn without_syslog(line: &[u8]) -> Option<&[u8]> {
