@@ -186,7 +186,7 @@ impl Pieces {
     ) {
         let scheme = Piece { start: 0, length: head.scheme_bytes as u32 };
         let start = head.scheme_bytes as u32 + 3;
-        let key = Piece { start, length: head.bytes as u32 - start };
+        let key = Piece { start, length: (head.bytes - head.port_bytes) as u32 - start };
         let place = if head.scheme_bytes == 5 { Place::Https } else { Place::Http };
         let (is_invalid, search, candidate) = (false, Search::default(), Candidate::default());
         self.hosts.push(Host { url, place, is_invalid, scheme, key, search, candidate });

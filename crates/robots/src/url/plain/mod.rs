@@ -1,9 +1,10 @@
 //! Plain URLs: a shortcut for most URLs, by vectors.
 //!
 //! A *plain* URL is `https://` or `http://`, a name in lower case, and a path in normal form or none:
-//! no port, address or fragment, and nothing to escape. [`plain_urls`] recognises the URLs of a block,
-//! [`plain_head`] and [`is_plain`] the two parts of one. URLs that are not plain, and some that are,
-//! go through [`split`](super::split()) and [`normalise`](super::normalise), with the same result.
+//! no address or fragment, no port but the one that its scheme has anyway, and nothing to escape.
+//! [`plain_urls`] recognises the URLs of a block, [`plain_head`] and [`is_plain`] the two parts of one.
+//! URLs that are not plain, and some that are, go through [`split`](super::split()) and
+//! [`normalise`](super::normalise), with the same result.
 //!
 //! Bytes are classified 32 at a time, by [`Chunks`]; what follows from the classes is written once,
 //! so that every kind of vectors sees the same URLs as plain.
@@ -87,8 +88,8 @@ pub(super) fn http_scheme_bytes(url: &[u8]) -> Option<usize> {
     }
 }
 
-/// Returns the head of a plain URL (scheme, `://` and a host that is a key), or `None` if `record`
-/// does not start with one.
+/// Returns the head of a plain URL (scheme, `://`, a host that is a key, and perhaps the default
+/// port), or `None` if `record` does not start with one.
 ///
 /// The path is not read, but the record is within the limit and needs no trimming. So any record
 /// that `may_be_plain` and starts with the same bytes and a `/` has the same scheme and key.
@@ -99,11 +100,15 @@ pub fn plain_head(record: &[u8]) -> Option<UrlHead> {
     }
     let scheme_bytes = http_scheme_bytes(record)?;
     let start = scheme_bytes + 3;
-    let bytes = name_bytes(&record[start..]).map_or(record.len(), |bytes| start + bytes);
-    let host = &record[start..bytes];
+    let end = name_bytes(&record[start..]).map_or(record.len(), |bytes| start + bytes);
+    let host = &record[start..end];
     let is_key = !host.is_empty() && host.len() <= HOST_BYTES_MAX && !ends_in_number(host);
+    // Logs name hosts with their ports.
+    let port: &[u8] = if scheme_bytes == 5 { b":443" } else { b":80" };
+    let port_bytes = if record[end..].starts_with(port) { port.len() } else { 0 };
+    let bytes = end + port_bytes;
     let ends = record.get(bytes).is_none_or(|&byte| byte == b'/');
-    (is_key && ends).then_some(UrlHead { scheme_bytes, bytes })
+    (is_key && ends).then_some(UrlHead { scheme_bytes, port_bytes, bytes })
 }
 
 /// The part of a plain URL before its path.
@@ -111,6 +116,8 @@ pub fn plain_head(record: &[u8]) -> Option<UrlHead> {
 pub struct UrlHead {
     /// Bytes of the scheme.
     pub scheme_bytes: usize,
+    /// Bytes of the default port, with its colon; none if it is not written.
+    pub port_bytes: usize,
     /// Bytes before the path; all bytes if there is none.
     pub bytes: usize,
 }
@@ -125,7 +132,7 @@ impl UrlHead {
     /// Returns the key of `record`, whose head this is.
     #[inline]
     pub fn key(self, record: &[u8]) -> &[u8] {
-        &record[self.scheme_bytes + 3..self.bytes]
+        &record[self.scheme_bytes + 3..self.bytes - self.port_bytes]
     }
 
     /// Returns whether `record` has the same head as `other`, whose head this is.
@@ -460,7 +467,7 @@ impl<'r, C: Chunks> LastHead<'r, C> {
     /// Returns a head that no record shares.
     #[inline(always)]
     fn none(chunks: C) -> LastHead<'r, C> {
-        let head = UrlHead { scheme_bytes: 0, bytes: 0 };
+        let head = UrlHead { scheme_bytes: 0, port_bytes: 0, bytes: 0 };
         let first = chunks.load(&[0; WIDTH]);
         LastHead { head, shared_bytes: usize::MAX, record: &[], first }
     }
@@ -504,12 +511,13 @@ fn head_of<C: Chunks>(
     let ends = (bytes[end % WIDTH] == b'/') | (end == record.len());
     let is_plain = is_http & is_name & ends & (end < WIDTH) & may_be_plain(record);
     match is_plain {
-        true => Some(UrlHead { scheme_bytes, bytes: end }),
+        true => Some(UrlHead { scheme_bytes, port_bytes: 0, bytes: end }),
         false => rare_head(record),
     }
 }
 
-/// Returns the head of a URL that is longer than a chunk, or whose host may be an address.
+/// Returns the head of a URL that is longer than a chunk or has a port, or whose host may be an
+/// address.
 #[cold]
 #[inline(never)]
 fn rare_head(record: &[u8]) -> Option<UrlHead> {

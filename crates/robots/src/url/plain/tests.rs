@@ -116,12 +116,19 @@ fn usual_urls_are_plain() {
         "https://www.example.com",
         "http://a-b_c.example0.museum/path/to?q=1&r=[2]",
         "https://a-name-that-is-longer-than-a-chunk.of.bytes.example/a/longer/path/behind-it",
+        "https://a.example:443/pages/pages/pages",
+        "http://a-name-that-is-longer-than-a-chunk.of.bytes.example:80",
     ] {
         assert!(check(&[record.as_bytes()]), "{record}");
     }
     for record in [
         "https://EXAMPLE.com/pages",
         "https://example.com:80/pages",
+        "http://example.com:443/pages",
+        "https://example.com:4430/pages",
+        "https://example.com:0443/pages",
+        "https://example.com:443?pages",
+        "https://:443/pages",
         "https://joe@example.com/pages",
         "https://127.0.0.1/pages/pages",
         "https://example.com/pages\t",
@@ -154,7 +161,13 @@ fn plain_urls_need_no_second_look() {
 #[test]
 fn every_byte_in_every_place() {
     let long = format!("https://www.example.com/{}", "a-path/".repeat(20));
-    let urls = ["http://a.example/", "https://example.com/a/page/of/some?bytes", "https://b.0c/d"];
+    let urls = [
+        "http://a.example/",
+        "https://example.com/a/page/of/some?bytes",
+        "https://b.0c/d",
+        "https://a.example:443/b",
+        "http://a.example:80/b",
+    ];
     for url in urls.into_iter().chain([long.as_str()]) {
         for place in 0..=url.len() {
             for byte in 0..=255 {
@@ -221,7 +234,8 @@ fn hosts_and_paths_of_every_length() {
 
 #[test]
 fn heads_are_shared_whole() {
-    for host in ["a.example", "a-name.of-some.bytes.and-some-more.example"] {
+    let long = "a-name.of-some.bytes.and-some-more.example";
+    for host in ["a.example", "a.example:443", long] {
         let one = format!("https://{host}/one");
         let head = plain_head(one.as_bytes()).unwrap();
         for (other, is_shared) in [
