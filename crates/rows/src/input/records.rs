@@ -98,12 +98,12 @@ pub struct Records<'a> {
 }
 
 /// The number of bytes that are scanned at once.
-const WINDOW_BYTES: usize = 64;
+pub(crate) const WINDOW_BYTES: usize = 64;
 
 impl<'a> Records<'a> {
     /// Splits `chunk`, which begins at a record.
     pub fn new(chunk: &'a [u8], terminator: Terminator) -> Records<'a> {
-        let ends = places_in(chunk, terminator.byte());
+        let ends = places_in(chunk, [terminator.byte()]);
         Records { chunk, start: 0, terminator, window: 0, ends }
     }
 
@@ -173,7 +173,7 @@ impl Work for Split<'_, '_> {
             }
             if window + WINDOW_BYTES < chunk.len() {
                 window += WINDOW_BYTES;
-                ends = places_in(&chunk[window..], terminator.byte());
+                ends = places_in(&chunk[window..], [terminator.byte()]);
                 continue;
             }
             if start < chunk.len()
@@ -190,21 +190,24 @@ impl Work for Split<'_, '_> {
     }
 }
 
-/// Returns a bit for each position of `byte` in the first window of `bytes`.
+/// Returns a bit for each position of a byte of `set` in the first window of `bytes`.
 #[inline(always)]
-fn places_in(bytes: &[u8], byte: u8) -> u64 {
+pub(crate) fn places_in<const BYTES: usize>(bytes: &[u8], set: [u8; BYTES]) -> u64 {
     let Some(window) = bytes.first_chunk::<WINDOW_BYTES>() else {
-        return places_in_short(bytes, byte);
+        return places_in_short(bytes, &set);
     };
     let (chunks, _) = window.as_chunks::<32>();
-    let places = |chunk: &[u8; 32]| u8x32::new(*chunk).simd_eq(u8x32::splat(byte)).to_bitmask();
+    let places = |chunk: &[u8; 32]| {
+        let is = |byte| u8x32::new(*chunk).simd_eq(u8x32::splat(byte));
+        set.into_iter().map(is).fold(u8x32::ZERO, |all, one| all | one).to_bitmask()
+    };
     chunks.iter().rev().fold(0, |all, chunk| all << 32 | u64::from(places(chunk)))
 }
 
 #[cold]
 #[inline(never)]
-fn places_in_short(bytes: &[u8], byte: u8) -> u64 {
-    bytes.iter().rev().fold(0, |all, it| all << 1 | u64::from(*it == byte))
+fn places_in_short(bytes: &[u8], set: &[u8]) -> u64 {
+    bytes.iter().rev().fold(0, |all, it| all << 1 | u64::from(set.contains(it)))
 }
 
 #[cfg(test)]

@@ -8,13 +8,14 @@
 
 use std::net::Ipv6Addr;
 
+use bumpalo::collections::Vec as ArenaVec;
 use memchr::{memchr, memmem, memrchr};
 
 use super::noticed::Doubts;
 use super::request::{Named, asked, target};
 use super::short::first_of;
 use super::{Arena, Problem};
-use portcullis_engine::bytes::trim;
+use portcullis_engine::bytes::{are_same, trim};
 use portcullis_files::input::stands_for_none;
 
 /// The value of a record that cannot be read. No host or query is so.
@@ -211,6 +212,43 @@ impl Hosts {
     }
 }
 
+/// The origins of paths, of which lists have few: those that were found last.
+pub(super) struct Origins<'h, 'c> {
+    hosts: &'h Hosts,
+    pub arena: &'c Arena,
+    /// Hosts and their origins, which are empty if there is none.
+    known: [(&'c [u8], &'c [u8]); 16],
+}
+
+impl<'h, 'c> Origins<'h, 'c> {
+    pub fn new(hosts: &'h Hosts, arena: &'c Arena) -> Origins<'h, 'c> {
+        Origins { hosts, arena, known: Default::default() }
+    }
+
+    /// Returns the beginning of the URLs of paths whose record has this host; `None` if it is invalid. `as_in_url` writes
+    /// it as URLs have it.
+    #[inline]
+    pub fn of(
+        &mut self,
+        host: &'c [u8],
+        as_in_url: impl FnOnce(&'c [u8]) -> &'c [u8],
+    ) -> Option<&'c [u8]> {
+        let sum = match host {
+            [first, .., before, _] => host.len() ^ usize::from(*first) ^ usize::from(*before) << 2,
+            _ => 0,
+        };
+        let place = sum % self.known.len();
+        let (known, origin) = self.known[place];
+        if !origin.is_empty() && are_same(known, host) {
+            return Some(origin);
+        }
+        let own = Some(host).filter(|host| !is_none(host)).map(as_in_url);
+        let origin = self.hosts.url_of_path(&[b""], own, None, self.arena).ok()?;
+        self.known[place] = (host, origin);
+        Some(origin)
+    }
+}
+
 /// Returns a URL of these parts.
 #[inline]
 fn url_of_parts<'c>(origin: &[&[u8]], path: &[&[u8]], arena: &'c Arena) -> &'c [u8] {
@@ -365,14 +403,10 @@ pub fn given_host(text: &str) -> Result<String, &'static str> {
 /// Returns one text of several.
 #[inline]
 pub(super) fn joined<'c>(parts: &[&[u8]], arena: &'c Arena) -> &'c [u8] {
-    let text = arena.alloc_slice_fill_copy(parts.iter().map(|part| part.len()).sum(), 0);
-    let mut rest = &mut *text;
-    for part in parts {
-        let (start, after) = rest.split_at_mut(part.len());
-        start.copy_from_slice(part);
-        rest = after;
-    }
-    text
+    // Not zeroed before.
+    let mut text = ArenaVec::with_capacity_in(parts.iter().map(|part| part.len()).sum(), arena);
+    parts.iter().for_each(|part| text.extend_from_slice_copy(part));
+    text.into_bump_slice()
 }
 
 #[cfg(test)]

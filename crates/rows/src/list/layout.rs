@@ -9,9 +9,10 @@ use super::Problem;
 use super::cdx::CdxLine;
 use super::crawl;
 use super::delimited::Columns;
-use super::host::Hosts;
+use super::host::{Hosts, Origins};
 use super::json::ObjectValues;
-use super::log::LogLine;
+use super::log::{LogLine, Stops};
+use super::noticed::Doubts;
 use super::place::Place;
 use super::values::{Arena, BlockBuffer, Values, Visit, agent_of};
 use super::w3c::W3cLine;
@@ -60,7 +61,7 @@ impl Layout {
         *seen = 0;
         let has_time = *at == Place::Record;
         let (are_asked, has_visits) = (at.is_asked(), clients.is_wanted());
-        let mut complete = |record: Record<'c>, values: Values<'c>| {
+        let mut complete = |values: &Values<'c>, (record, doubt): (Record<'c>, Doubts)| {
             *seen |= values.seen;
             if are_asked {
                 times.push(values.time);
@@ -69,15 +70,16 @@ impl Layout {
                 visits.push(Visit::new(values.time, values.client));
             }
             agents.push(values.agent.map(|agent| agent_of(agent, arena)).unwrap_or_default());
-            let (record, doubt) = values.of_record(record, hosts, arena);
             doubts.push(doubt);
             record
         };
         let given = hosts.and_then(|hosts| hosts.given.as_ref());
+        let of_record = |values: &Values<'c>, record| values.of_record(record, hosts, arena);
         let mut with_values = |values: &dyn Fn(&'c [u8]) -> Values<'c>| {
             records.fill(block);
             for record in block.iter_mut() {
-                *record = complete(*record, values(record.text()));
+                let values = values(record.text());
+                *record = complete(&values, of_record(&values, *record));
             }
         };
         match self {
@@ -95,10 +97,29 @@ impl Layout {
                         true => Values::from_url(Err(Problem::Cut)),
                         false => line.read(record.text(), given, arena),
                     };
-                    *record = complete(*record, values);
+                    *record = complete(&values, of_record(&values, *record));
                 }
             }
-            Layout::Log(line) => with_values(&|text| line.read(text, given, arena)),
+            Layout::Log(line) => {
+                let mut origins = hosts.map(|hosts| Origins::new(hosts, arena));
+                let rest = records.rest();
+                records.fill(block);
+                let stops = Stops::of(&rest[..rest.len() - records.rest().len()]);
+                let mut start = 0;
+                for record in block.iter_mut() {
+                    let at = (record.text(), &stops, start);
+                    start += record.whole().len();
+                    *record = match origins.as_mut().and_then(|it| line.read_usual(at, it)) {
+                        Some((url, values)) => {
+                            complete(&values, (record.with_url(url), values.doubts))
+                        }
+                        None => {
+                            let values = line.read(record.text(), given, arena);
+                            complete(&values, of_record(&values, *record))
+                        }
+                    };
+                }
+            }
             Layout::W3cLine(line) => with_values(&|text| line.read(text, given, arena)),
             Layout::Cdx(line) => with_values(&|text| line.read(text, arena)),
             Layout::LogWords => with_values(&|text| crawl::log(text, has_time)),
@@ -106,7 +127,7 @@ impl Layout {
                 let row = || {
                     let row = columns.read(records.rest(), arena)?;
                     let record = records.take(row.whole.len(), row.end_bytes);
-                    Some(complete(record, row.values))
+                    Some(complete(&row.values, of_record(&row.values, record)))
                 };
                 block.clear();
                 block.extend(iter::from_fn(row).take(RECORDS_AT_ONCE));
@@ -116,7 +137,7 @@ impl Layout {
                     let (whole, end_bytes) = dump_record(records.rest())?;
                     let record = records.take(whole.len(), end_bytes);
                     let values = Values::from_url(crawl::dump_url(record.text()));
-                    Some(complete(record, values))
+                    Some(complete(&values, of_record(&values, record)))
                 };
                 block.clear();
                 block.extend(iter::from_fn(record).take(RECORDS_AT_ONCE));

@@ -28,6 +28,23 @@ pub(super) fn target(request: &[u8]) -> Option<&[u8]> {
     is_target(target).then_some(target)
 }
 
+/// Returns the target of a request that is like most: `GET /a?b HTTP/1.1`. It is the one of [`target`].
+#[inline]
+pub(super) fn usual_path(request: &[u8]) -> Option<&[u8]> {
+    let (start, version) = request.split_last_chunk::<9>()?;
+    let is_digit = |at: usize| version[at].is_ascii_digit();
+    if version[..6] != *b" HTTP/" || version[7] != b'.' || !is_digit(6) || !is_digit(8) {
+        return None;
+    }
+    let is_method = |method: &[u8; 5]| start.starts_with(method);
+    let path = match () {
+        () if start.starts_with(b"GET /") => &start[4..],
+        () if is_method(b"POST ") || is_method(b"HEAD ") => &start[5..],
+        () => return None,
+    };
+    matches!(path, [b'/'] | [b'/', .., b'!'..=u8::MAX]).then_some(path)
+}
+
 /// Whether a request ends with a protocol or its version.
 pub(super) fn has_version(request: &[u8]) -> bool {
     let mut words = request.trim_ascii_end().rsplit(|byte| *byte == b' ');

@@ -73,17 +73,20 @@ impl<'c> Values<'c> {
     }
 
     /// Returns `record` with the URL that its text means, and what is in doubt. `hosts` completes paths.
+    #[inline]
     pub(super) fn of_record(
-        self,
+        &self,
         record: Record<'c>,
         hosts: Option<&Hosts>,
         arena: &'c Arena,
     ) -> (Record<'c>, Doubts) {
-        let Values { host, query, scheme, doubts, .. } = self;
+        let Values { host, query, scheme, doubts, .. } = *self;
         let parts = || Parts { host, query, scheme };
         let url = self.url.and_then(|text| url_of_text(text, parts, hosts, arena));
         match url {
-            _ if record.text().trim_ascii().is_empty() => (record.with_url(b""), doubts),
+            _ if record.text().iter().all(u8::is_ascii_whitespace) => {
+                (record.with_url(b""), doubts)
+            }
             Ok((url, own)) => (record.with_url(url), doubts.and(own)),
             Err(problem) => (record.with_problem(problem), doubts),
         }

@@ -4,6 +4,7 @@ use super::cut::{Piece, Segment};
 use super::escape::{Escape, Quoting};
 use super::fields::{Extent, Field, Form, Shape, What};
 use super::servers::{Server, Shows, Targets};
+use super::steps::Steps;
 use super::syntax::{Parsed, Token, of_configuration, of_row};
 use super::time::TimeForm;
 use super::{Format, LogFormat};
@@ -79,10 +80,8 @@ impl Format {
         };
         let (outside, inside): (Vec<_>, Vec<_>) =
             texts.segments.into_iter().enumerate().partition(|(at, _)| at.is_multiple_of(2));
-        let plain = |all: Vec<(usize, Segment)>| {
-            all.into_iter().map(|(_, it)| it.with_words()).collect::<Vec<_>>()
-        };
-        let (outside, inside) = (plain(outside), plain(inside));
+        let [outside, inside] =
+            [outside, inside].map(|all| all.into_iter().map(|(_, it)| it).collect::<Vec<_>>());
         // A quote that a client sends could end a text, if it stood elsewhere than in the last ones.
         assert!(quoting != Quoting::Raw || !outside.iter().any(Segment::has_run), "{name:?}");
         let between_last = match &outside[..] {
@@ -90,8 +89,18 @@ impl Format {
             _ => Vec::new(),
         };
         let has_escapes_outside = escape == Escape::Hash || outside.iter().any(Segment::is_read);
+        let changes_targets = targets.query_is_cut || targets.target_bytes.is_some();
+        let has_rare = match escape {
+            // Quotes that a client sends may be in a tail.
+            Escape::None => texts.has_tail,
+            _ => has_escapes_outside,
+        };
+        let is_simple = !(quoting.is_raw() || has_rare || targets.are_urls || changes_targets);
+        let steps = || Steps::of(&outside, &inside, texts.has_tail);
+        let steps = is_simple.then(steps).flatten();
         Ok(Format {
             name,
+            steps,
             outside,
             inside,
             has_tail: texts.has_tail,

@@ -32,13 +32,9 @@ pub(super) struct Segment {
     /// The text after the last field.
     pub end: Vec<u8>,
     /// The fields from the first to the last that a client fills.
-    run: Range<usize>,
-    /// Whether it is one field that a client fills, and nothing else.
-    is_whole: bool,
+    pub run: Range<usize>,
     /// Whether a field may end after a quote, because its end is sought.
-    is_loose: bool,
-    /// The number of words, if it is words between blanks of which none is read.
-    words: Option<u8>,
+    pub is_loose: bool,
 }
 
 impl Segment {
@@ -51,8 +47,6 @@ impl Segment {
         if self.run.is_empty() {
             self.run = self.pieces.len()..self.pieces.len();
         }
-        let has_texts = !self.end.is_empty() || self.pieces.iter().any(|it| !it.before.is_empty());
-        self.is_whole = self.run == (0..1) && self.pieces.len() == 1 && !has_texts;
         self.is_loose =
             self.pieces.iter().enumerate().any(|(at, piece)| match piece.field.extent {
                 Extent::Words(_) => !matches!(self.behind(at).first(), None | Some(b' ')),
@@ -62,8 +56,15 @@ impl Segment {
     }
 
     /// Returns the text after a field.
-    fn behind(&self, at: usize) -> &[u8] {
+    pub fn behind(&self, at: usize) -> &[u8] {
         self.pieces.get(at + 1).map_or(&self.end, |next| &next.before)
+    }
+
+    /// Returns its field, if that is one that a client fills, and nothing else.
+    pub fn whole(&self) -> Option<&Piece> {
+        let [piece] = &self.pieces[..] else { return None };
+        let has_text = !piece.before.is_empty() || !self.end.is_empty();
+        (self.has_run() && !has_text).then_some(piece)
     }
 
     /// Whether clients fill a field of it.
@@ -81,16 +82,6 @@ impl Segment {
     pub fn is_read(&self) -> bool {
         let is_free = |it: &Piece| matches!(it.field.extent, Extent::Free | Extent::Until);
         self.pieces.iter().any(|piece| piece.slot.is_some() && is_free(piece))
-    }
-
-    /// Finds whether nothing but the number of words counts, once it is known what is read.
-    pub fn with_words(mut self) -> Segment {
-        let is_word = |it: &Piece| {
-            it.field.extent == Extent::Words(1) && it.before == b" " && it.slot.is_none()
-        };
-        let are_words = self.pieces.iter().all(is_word) && self.end == b" ";
-        self.words = u8::try_from(self.pieces.len()).ok().filter(|_| are_words);
-        self
     }
 
     /// Returns a field that is read although it cannot be told from the fields next to it.
@@ -113,19 +104,7 @@ impl Segment {
     }
 
     /// Calls `see` for the text of each field; `None` if the text does not fit, or `see` returns `None`.
-    #[inline(always)]
     pub fn cut<'t>(
-        &self,
-        text: &'t [u8],
-        see: &mut impl FnMut(&Piece, &'t [u8]) -> Option<()>,
-    ) -> Option<()> {
-        match &self.pieces[..] {
-            [piece] if self.is_whole => see(piece, text),
-            _ => self.cut_parts(text, see),
-        }
-    }
-
-    fn cut_parts<'t>(
         &self,
         text: &'t [u8],
         see: &mut impl FnMut(&Piece, &'t [u8]) -> Option<()>,
@@ -136,12 +115,12 @@ impl Segment {
         };
         let mut behind = &*self.end;
         for piece in self.pieces[self.run.end..].iter().rev() {
-            rest = before_literal(rest, behind)?;
+            rest = rest.strip_suffix(behind)?;
             let (before, value) = rest.split_at(start_of(piece.field, rest, &piece.before)?);
             see(piece, value)?;
             (rest, behind) = (before, &piece.before);
         }
-        rest = behind_literal(before_literal(rest, behind)?, &first.before)?;
+        rest = behind_literal(rest.strip_suffix(behind)?, &first.before)?;
         match &self.pieces[self.run.clone()] {
             [piece] => see(piece, rest),
             run => self.cut_run(run, rest, see),
@@ -149,18 +128,14 @@ impl Segment {
     }
 
     /// Cuts the start of a text if no client fills a field. Returns what is after it; `None` if a text in quotes begins
-    /// before its end. Fields that are not read are shown only if `sees_all`.
+    /// before its end.
     #[inline]
     pub fn cut_start<'t>(
         &self,
         text: &'t [u8],
         quoting: Quoting,
-        sees_all: bool,
         see: &mut impl FnMut(&Piece, &'t [u8]) -> Option<()>,
     ) -> Option<&'t [u8]> {
-        if let Some(words) = self.words.filter(|_| !sees_all) {
-            return behind_words(text, words);
-        }
         let rest = behind_literal(self.cut_left(text, see)?, &self.end)?;
         let has_quote = || quoting.end(&text[..text.len() - rest.len()]).is_some();
         (!self.is_loose || !has_quote()).then_some(rest)
@@ -228,63 +203,18 @@ impl Segment {
     }
 }
 
-/// Returns what is after so many words, each with blanks before it and after it.
-#[inline]
-fn behind_words(text: &[u8], words: u8) -> Option<&[u8]> {
-    let (mut rest, mut left) = (text, words);
-    loop {
-        let [b' ', after @ ..] = rest else { return None };
-        rest = after;
-        if left == 0 {
-            return Some(rest);
-        }
-        while let [b' ', after @ ..] = rest {
-            rest = after;
-        }
-        match first_of([b' ', b'"'], rest) {
-            None | Some(0) => return None,
-            Some(bytes) => rest = &rest[bytes..],
-        }
-        left -= 1;
-    }
-}
-
 /// Returns what is after the text between two fields. Servers fill columns with blanks.
 #[inline]
 fn behind_literal<'t>(text: &'t [u8], literal: &[u8]) -> Option<&'t [u8]> {
     let mut rest = text;
-    // Most are one to three bytes, for which a call takes longer.
-    match literal {
-        [] => return Some(rest),
-        [only] => return rest.split_first().filter(|(byte, _)| *byte == only).map(|it| it.1),
-        [b' ', next, ..] if *next != b' ' => {
-            while rest.starts_with(b"  ") {
-                rest = &rest[1..];
-            }
+    if let [b' ', next, ..] = literal
+        && *next != b' '
+    {
+        while rest.starts_with(b"  ") {
+            rest = &rest[1..];
         }
-        _ => {}
     }
-    match (literal, rest) {
-        ([one, two], [first, second, after @ ..]) => {
-            (one == first && two == second).then_some(after)
-        }
-        ([one, two, three], [first, second, third, after @ ..]) => {
-            (one == first && two == second && three == third).then_some(after)
-        }
-        _ => rest.strip_prefix(literal),
-    }
-}
-
-/// Returns what is before the text after a field.
-#[inline]
-fn before_literal<'t>(text: &'t [u8], literal: &[u8]) -> Option<&'t [u8]> {
-    match (literal, text) {
-        ([], _) => Some(text),
-        ([one, two], [before @ .., first, second]) => {
-            (one == first && two == second).then_some(before)
-        }
-        _ => text.strip_suffix(literal),
-    }
+    rest.strip_prefix(literal)
 }
 
 /// Returns the number of words that a field has if the separator is a blank.
@@ -312,7 +242,7 @@ fn nth(text: &[u8], part: &[u8], number: usize) -> Option<usize> {
 
 /// Returns the end of a field that a text begins with. `behind` follows it in the format.
 #[inline]
-fn end_of(field: Field, text: &[u8], behind: &[u8]) -> Option<usize> {
+pub(super) fn end_of(field: Field, text: &[u8], behind: &[u8]) -> Option<usize> {
     if field.what == What::Time(TimeForm::Clf) {
         return (text.len() >= CLF_BYTES).then_some(CLF_BYTES);
     }

@@ -27,6 +27,7 @@ mod escape;
 mod fields;
 mod prefix;
 mod servers;
+mod steps;
 mod syntax;
 #[cfg(test)]
 mod tests;
@@ -45,10 +46,14 @@ use self::fields::What;
 pub(crate) use self::prefix::OpenStreams;
 use self::prefix::Prefix;
 use self::servers::{SERVERS, Shows, Targets};
+use self::steps::Steps;
+pub(super) use self::steps::Stops;
 use self::time::TimeForm;
-use super::host::{Given, Served, is_bare_address, joined};
+use super::host::{Given, Origins, Served, is_bare_address, joined};
 use super::noticed::Doubts;
-use super::request::{Named, asked, has_version, is_method, is_target, parts_of, target};
+use super::request::{
+    Named, asked, has_version, is_method, is_target, parts_of, target, usual_path,
+};
 use super::values::{Values, kept};
 use super::{Arena, Problem};
 
@@ -75,6 +80,8 @@ struct Format {
     outside: Vec<Segment>,
     /// The segments in quotes.
     inside: Vec<Segment>,
+    /// The steps that cut most lines; `None` if the format needs more.
+    steps: Option<Steps>,
     /// Whether the line may go on after what the format has.
     has_tail: bool,
     /// Whether texts outside of quotes that are read may have escapes, or texts have others than backslashes.
@@ -150,13 +157,11 @@ impl LogFormat {
         self.0.name
     }
 
-    /// Cuts a line into its fields. Returns whether its texts may have escapes. Fields that are not read
-    /// are shown to `see` only if `sees_all`.
+    /// Cuts a line into its fields, which are shown to `see`. Returns whether its texts may have escapes.
     #[inline]
     fn cut<'t>(
         &self,
         line: &'t [u8],
-        sees_all: bool,
         see: &mut impl FnMut(&Piece, &'t [u8]) -> Option<()>,
     ) -> Result<bool, Unfit> {
         let Format { outside, inside, quoting, .. } = &*self.0;
@@ -172,7 +177,7 @@ impl LogFormat {
                 before.cut(&rest[..open], see).ok_or(Unfit::Other)?;
                 &rest[open..]
             } else {
-                before.cut_start(rest, *quoting, sees_all, see).ok_or(Unfit::Other)?
+                before.cut_start(rest, *quoting, see).ok_or(Unfit::Other)?
             };
             let [b'"', after @ ..] = rest else { return Err(Unfit::Other) };
             if number == first_raw {
@@ -203,7 +208,7 @@ impl LogFormat {
         }
         // Some configurations end with a blank.
         let rest = if has_tail { rest } else { rest.trim_ascii_end() };
-        let rest = last.cut_start(rest, quoting, true, see).ok_or(Unfit::Other)?;
+        let rest = last.cut_start(rest, quoting, see).ok_or(Unfit::Other)?;
         match rest {
             [] => Ok(()),
             _ if !has_tail => Err(Unfit::Other),
@@ -303,7 +308,7 @@ impl LogFormat {
     /// Whether a line has the format, and each text looks as the server writes it.
     fn fits(&self, line: &[u8]) -> bool {
         let see = &mut |piece: &Piece, text: &[u8]| piece.field.is_shaped(text).then_some(());
-        matches!(self.cut(line, true, see), Ok(_) | Err(Unfit::Quotes))
+        matches!(self.cut(line, see), Ok(_) | Err(Unfit::Quotes))
     }
 
     /// Whether a line shows what one of all lines must.
@@ -320,7 +325,7 @@ impl LogFormat {
             };
             Some(())
         };
-        self.cut(line, true, see).is_ok() && is_shown
+        self.cut(line, see).is_ok() && is_shown
     }
 }
 
@@ -328,7 +333,7 @@ impl LogFormat {
 /// of both.
 fn is_again(between: &Segment, rest: &[u8], quoting: Quoting) -> bool {
     memchr_iter(b'"', rest).any(|quote| {
-        let cut = between.cut_start(&rest[quote + 1..], quoting, false, &mut |_, _| Some(()));
+        let cut = between.cut_start(&rest[quote + 1..], quoting, &mut |_, _| Some(()));
         cut.is_some_and(|after| after.starts_with(b"\""))
     })
 }
@@ -372,7 +377,7 @@ impl LogLine {
         let requests = requests(lines);
         let shaped = format.line_by(&requests, reads, |line| format.fits(line))?;
         // Not all servers write what the shape of a field says.
-        let is_cut = |line: &[u8]| format.cut(line, false, &mut |_, _| Some(())).is_ok();
+        let is_cut = |line: &[u8]| format.cut(line, &mut |_, _| Some(())).is_ok();
         let found = match shaped {
             Some(line) => Some(line),
             None => format.line_by(&requests, reads, is_cut)?,
@@ -440,6 +445,34 @@ impl LogLine {
         !has_host && !targets.are_urls && lines.any(is_path)
     }
 
+    /// Returns the URL and the values of a line that has nothing rare: those that [`LogLine::read`] finds. `None` for
+    /// other lines. The line begins at a place in the text of `stops`.
+    #[inline]
+    pub(super) fn read_usual<'c>(
+        &self,
+        (text, stops, start): (&'c [u8], &Stops, usize),
+        origins: &mut Origins<'_, 'c>,
+    ) -> Option<(&'c [u8], Values<'c>)> {
+        let format = &*self.format.0;
+        let line = without_prefix(self.prefix, text)?;
+        let stops = (stops, start + text.len() - line.len());
+        let [host, request, agent, time, client, ..] = format.steps.as_ref()?.cut(line, stops)?;
+        let (path, arena) = (usual_path(request)?, origins.arena);
+        let origin = origins.of(host, |host| format.with_brackets(host, arena))?;
+        let Targets { without_query, decoded, .. } = format.targets;
+        let doubts =
+            Doubts::default().with(Doubts::NO_QUERY, without_query).with(Doubts::DECODED, decoded);
+        let reads = self.reads;
+        let values = Values {
+            time: format.time.filter(|_| reads.time).and_then(|form| form.read(time)),
+            agent: Some(agent).filter(|_| reads.agent && format.has_agent),
+            client: Some(client).filter(|_| reads.client && format.has_client),
+            doubts,
+            ..Values::from_url(Ok(path))
+        };
+        Some((joined(&[origin, path], arena), values))
+    }
+
     /// Returns the values of a line. The URL may be a path alone. `given` is the host of records
     /// that have none.
     pub(super) fn read<'c>(
@@ -457,7 +490,7 @@ impl LogLine {
             Some(())
         };
         let line = without_prefix(self.prefix, text);
-        let cut = line.map_or(Err(Unfit::Other), |line| self.format.cut(line, false, see));
+        let cut = line.map_or(Err(Unfit::Other), |line| self.format.cut(line, see));
         let is_cut = |bytes: Option<usize>| bytes.is_some_and(|bytes| text.len() >= bytes);
         let has_escapes = match cut {
             Ok(has_escapes) => has_escapes,

@@ -1,7 +1,10 @@
+use super::super::host::Hosts;
 use super::fields::{Extent, Shape};
 use super::servers::Server;
 use super::syntax::{Token, of_row};
 use super::*;
+use crate::input::Record;
+use std::collections::BTreeSet;
 
 const TIME: &str = "[10/Oct/2025:13:55:36 -0700]";
 const ALL: Reads = Reads { time: true, agent: true, client: true };
@@ -13,9 +16,39 @@ type Read = (Result<String, Problem>, Option<String>, Option<String>, Option<u64
 fn read_by(all: &LogLine, line: &[u8], given: Option<&str>) -> (Read, Doubts) {
     let arena = Arena::new();
     let given = given.map(Given::new);
+    check_usual(all, line, given.as_ref());
     let Values { url, host, agent, time, doubts, .. } = all.read(line, given.as_ref(), &arena);
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     ((url.map(text), host.map(text), agent.map(text), time.map(|time| time.0)), doubts)
+}
+
+/// Whether the steps of the format read a line, which they do as [`LogLine::read`] does.
+#[track_caller]
+fn check_usual(all: &LogLine, line: &[u8], given: Option<&Given>) -> bool {
+    let arena = Arena::new();
+    let hosts = Hosts { given: given.cloned(), is_log: true, joins_query: false };
+    let mut origins = Origins::new(&hosts, &arena);
+    type Whole<'w> = (Record<'w>, Values<'w>, Doubts);
+    let shown = |(record, values, doubts): Whole<'_>| {
+        let [agent, client] = [values.agent, values.client].map(|it| it.map(<[u8]>::to_vec));
+        (record.url().to_vec(), record.problem(), doubts, values.time, agent, client)
+    };
+    let record = Record::plain(line, 0);
+    let stops = Stops::of(&[b"\"", line, b"\""].concat());
+    let mut usual = || {
+        let (url, values) = all.read_usual((line, &stops, 1), &mut origins)?;
+        let doubts = values.doubts;
+        Some(shown((record.with_url(url), values, doubts)))
+    };
+    // The second time, its origin is known.
+    let [usual, again] = [usual(), usual()];
+    let read = usual.is_some().then(|| {
+        let values = all.read(line, given, &arena);
+        let (record, doubts) = values.of_record(record, Some(&hosts), &arena);
+        shown((record, values, doubts))
+    });
+    assert_eq!((&usual, &again), (&read, &read), "{}", line.escape_ascii());
+    usual.is_some()
 }
 
 /// How lines are read in a format that is declared.
@@ -115,6 +148,43 @@ fn the_lines_of_each_server() {
         // A host that is an address may be the client of another format.
         let is_shown = *host != Some("[::1]:8080");
         assert_eq!(is_found, server.shows != Shows::ItsName && is_shown, "{line}");
+    }
+}
+
+#[test]
+fn usual_lines_are_read_by_steps_and_all_alike() {
+    let hosts = [None, Some("b.example"), Some("http://b.example:81")];
+    let given = hosts.map(|host| host.map(Given::new));
+    let usual = LINES.iter().filter(|(name, line, ..)| {
+        let (all, line) = (declared(name), line.replace(" T ", &format!(" {TIME} ")));
+        for place in 0..line.len() {
+            for (at, byte) in b"\" \\-[/a\t".iter().enumerate() {
+                let [mut replaced, mut inserted] = [(); 2].map(|()| line.clone().into_bytes());
+                replaced[place] = *byte;
+                inserted.insert(place, *byte);
+                for line in [replaced, inserted] {
+                    check_usual(&all, &line, given[at % 3].as_ref());
+                }
+            }
+            let mut cut = line.clone().into_bytes();
+            cut.remove(place);
+            check_usual(&all, &cut, given[1].as_ref());
+            check_usual(&all, &line.as_bytes()[..place], given[1].as_ref());
+        }
+        check_usual(&all, line.as_bytes(), given[1].as_ref())
+    });
+    let names: BTreeSet<&str> = usual.map(|(name, ..)| *name).collect();
+    for name in [
+        "combined",
+        "common",
+        "vhost-combined",
+        "vhost-common",
+        "nginx-main",
+        "lighttpd",
+        "traefik",
+        "ingress-nginx",
+    ] {
+        assert!(names.contains(name), "{name}");
     }
 }
 
