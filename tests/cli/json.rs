@@ -174,7 +174,7 @@ fn the_document_lists_every_member() {
     folder.write("list.csv", LIST);
     folder.write(
         "fetches.csv",
-        "url,who,time\nhttps://a.example/open/1,CCBot,2024-01-01\nhttps://a.example/,ShyBot,2024-01-01\n",
+        "url,who,time\nhttps://a.example/open/1,CCBot,2024-01-01\nhttps://a.example/,ShyBot,2024-01-01\nhttps://a.example/private/1,CCBot,2024-01-01\n",
     );
     folder.write("more", b"https://a.example/ 200 x\nhttps://a.example/private/./x\n\xffno URL\n");
     folder.write(

@@ -11,6 +11,7 @@
 //! any number of hosts that share the policy.
 
 use std::cmp::Reverse;
+use std::fmt;
 use std::sync::Arc;
 
 use portcullis_build::set_as_of;
@@ -24,10 +25,11 @@ use portcullis_robots::policy::Crawler;
 use portcullis_set::batch::{Classifier, Session};
 use portcullis_set::stored::PolicyNumber;
 use portcullis_set::{Damage, PolicySet, SetError};
-use portcullis_text::figures::largest;
+use portcullis_text::figures::{grouped, largest};
+use portcullis_text::visible::visible;
 use serde::Serialize;
 
-use crate::counting::{Findings, HostCounts, RuleCounts, Worker};
+use crate::counting::{ByAgents, Findings, HostCounts, RuleCounts, Worker};
 use crate::facts::FactReader;
 use crate::limits::AUDIT_SAMPLES;
 use crate::list::List;
@@ -88,6 +90,24 @@ pub struct HostRow {
     pub disallowed: u64,
     /// The number of URLs that each agent must not fetch.
     pub by_agent: Vec<u64>,
+    /// The crawlers that requested such URLs, if each record has an agent of its own.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub crawlers: Vec<CrawlerRequests>,
+}
+
+/// The requests of one crawler.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct CrawlerRequests {
+    /// The crawler; `*` for those that are not known.
+    pub agent: String,
+    /// The number of requests.
+    pub records: u64,
+}
+
+impl fmt::Display for CrawlerRequests {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{} {}", visible(&self.agent), grouped(self.records))
+    }
 }
 
 /// Rules, and the URLs that they decided. Only rules that apply to one of the agents are counted.
@@ -121,6 +141,9 @@ pub struct DecidingRule {
     pub records: u64,
     /// The number of URLs that the rule decided, by agent.
     pub by_agent: Vec<u64>,
+    /// The crawlers that requested them, if each record has an agent of its own.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub crawlers: Vec<CrawlerRequests>,
     /// The first of these URLs, in input order.
     pub samples: Vec<Text>,
 }
@@ -245,15 +268,34 @@ impl Audit {
         }
     }
 
+    /// Returns counts by agent. If each record has an agent of its own, that is one count, and the crawlers with
+    /// the most come first.
+    fn by_agent(&self, counts: &ByAgents) -> (Vec<u64>, Vec<CrawlerRequests>) {
+        let agents = self.classifier.agents();
+        let by_agent = counts.of_each(agents.len());
+        if !self.classifier.has_agent_per_record() {
+            return (by_agent, Vec::new());
+        }
+        let named = agents.iter().zip(&by_agent).filter(|(_, records)| **records > 0);
+        let named = named.map(|(agent, &records)| (agent.name().to_owned(), records));
+        let mut crawlers: Vec<CrawlerRequests> =
+            named.map(|(agent, records)| CrawlerRequests { agent, records }).collect();
+        crawlers.sort_by(|one, next| {
+            (Reverse(one.records), &one.agent).cmp(&(Reverse(next.records), &next.agent))
+        });
+        (vec![by_agent.iter().sum()], crawlers)
+    }
+
     /// Returns figures about the hosts of URLs, and the hosts with the most disallowed decisions.
     fn hosts(&self, findings: &Findings) -> HostFigures {
         let row = |(key, counts): (&'_ Vec<u8>, &HostCounts)| {
-            let by_agent = counts.disallowed.of_each(self.classifier.answers_per_record());
+            let (by_agent, crawlers) = self.by_agent(&counts.disallowed);
             HostRow {
                 host: Text::cut(key),
                 records: counts.policies.sum(),
                 disallowed: by_agent.iter().sum(),
                 by_agent,
+                crawlers,
             }
         };
         let affected = findings.hosts.iter().filter(|(_, it)| it.disallowed.urls() > 0);
@@ -279,6 +321,7 @@ impl Audit {
             largest(rules, self.top, |&(urls, key, _)| (urls, Reverse((host_of(&key.0), key))));
         let row = |(records, (policy, rule), counts): (u64, &(u32, RuleID), &RuleCounts)| {
             let used = &policies[*policy as usize];
+            let (by_agent, crawlers) = self.by_agent(&counts.urls);
             let samples = counts.samples.iter().map(|url| Text(url.clone()));
             let found = self.set.policy(PolicyNumber(*policy))?.with_file(|file, _| {
                 // A group without rules starts where the next group starts.
@@ -293,7 +336,8 @@ impl Audit {
                     rule: Text::cut(found.value),
                     group: name.map(|line| Text::cut(line.value)).unwrap_or_default(),
                     records,
-                    by_agent: counts.urls.of_each(self.classifier.answers_per_record()),
+                    by_agent,
+                    crawlers,
                     samples: samples.collect(),
                 })
             })?;

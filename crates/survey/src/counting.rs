@@ -6,6 +6,8 @@
 //! decides, and for each host that occurs and each of its policies. Agents with the same answers share a
 //! counter, so most hosts and rules have one or two, whatever the number of agents.
 
+use std::ops::Range;
+
 use portcullis_dialect::decision::{Decision, Verdict};
 use portcullis_dialect::id::RuleID;
 use portcullis_dialect::usage::Label;
@@ -42,14 +44,15 @@ impl ByAgents {
     /// Returns the number of URLs of each agent.
     pub fn of_each(&self, agents: usize) -> Vec<u64> {
         let of = |agent: usize| {
-            let has = |of: &Agents| of[agent / 64] >> (agent % 64) & 1 == 1;
+            let has =
+                |of: &Agents| of.get(agent / 64).is_some_and(|it| it >> (agent % 64) & 1 == 1);
             self.0.iter().filter(|(of, _)| has(of)).map(|(_, urls)| urls).sum()
         };
         (0..agents).map(of).collect()
     }
 }
 
-/// The counts of the URLs of one host.
+/// The counts of the URLs of one host. Agents are those of the classifier, also if each record has its own.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct HostCounts {
     /// The URLs that each policy decided, by number.
@@ -143,8 +146,10 @@ impl Worker {
                 let host = hosts.entry_ref(host).or_default();
                 host.policies.add(policy, records.len() as u64);
                 let agents = answers.per_record();
-                for (record, decisions) in records.iter().zip(decisions.chunks_exact(agents)) {
-                    sort(decisions, disallowed, decided);
+                for (record, decisions) in records.zip(decisions.chunks_exact(agents)) {
+                    // Nothing is decided without an agent.
+                    let first = if has_own_agents { answers.agent(record).unwrap_or(0) } else { 0 };
+                    sort(decisions, first, disallowed, decided);
                     if disallowed.iter().any(|agents| *agents != 0) {
                         host.disallowed.add(disallowed, 1);
                     }
@@ -152,7 +157,7 @@ impl Worker {
                         let rule = rules.entry((policy, *rule)).or_default();
                         rule.urls.add(agents, 1);
                         if rule.samples.len() < AUDIT_SAMPLES {
-                            rule.samples.push(cut_to_show(record.url()).into());
+                            rule.samples.push(cut_to_show(block[record].url()).into());
                         }
                     }
                 }
@@ -171,7 +176,7 @@ impl Worker {
 fn each_host(
     block: &[Record<'_>],
     answers: &Answers<'_>,
-    mut with: impl FnMut(&[u8], u32, &[Record<'_>], &[Decision]),
+    mut with: impl FnMut(&[u8], u32, Range<usize>, &[Decision]),
 ) -> Result<(), Damage> {
     let agents = answers.per_record();
     let decisions = answers.decisions_with_rules()?;
@@ -184,7 +189,7 @@ fn each_host(
             let end = start + policies.len();
             if policies[0] != NO_URL && policies[0] != NO_POLICY {
                 let decisions = &decisions[start * agents..end * agents];
-                with(host, policies[0], &block[start..end], decisions);
+                with(host, policies[0], start..end, decisions);
             }
             start = end;
         }
@@ -192,13 +197,19 @@ fn each_host(
     Ok(())
 }
 
-/// Finds the agents that must not fetch a URL, and the rules that decided it.
-fn sort(decisions: &[Decision], disallowed: &mut Agents, decided: &mut Vec<(RuleID, Agents)>) {
-    let words = decisions.len().div_ceil(64);
+/// Finds the agents that must not fetch a URL, and the rules that decided it. The decisions are for the agents
+/// from number `first`.
+fn sort(
+    decisions: &[Decision],
+    first: usize,
+    disallowed: &mut Agents,
+    decided: &mut Vec<(RuleID, Agents)>,
+) {
+    let words = (first + decisions.len()).div_ceil(64);
     disallowed.clear();
     disallowed.resize(words, 0);
     decided.clear();
-    for (agent, decision) in decisions.iter().enumerate() {
+    for (agent, decision) in (first..).zip(decisions) {
         let (word, bit) = (agent / 64, 1 << (agent % 64));
         if decision.verdict == Verdict::Disallow {
             disallowed[word] |= bit;

@@ -95,7 +95,7 @@ pub use agents::{
     AddressCounts, AgentFigures, REACH_WORDS, ReachCounts, ReachFigures, RelationCounts,
     StanceCounts,
 };
-pub use audit::{Audit, DecidingRule, HostFigures, HostRow, Report, RuleFigures};
+pub use audit::{Audit, CrawlerRequests, DecidingRule, HostFigures, HostRow, Report, RuleFigures};
 pub use counting::{Findings, Worker};
 pub use host::{
     AccessChange, HostDetail, HostGroup, HostPeriod, HostPolicy, HostRecord, HostRobot,

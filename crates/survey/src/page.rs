@@ -31,7 +31,7 @@ use portcullis_text::figures::{counted, few, grouped, share, size};
 use portcullis_text::visible::cut_characters;
 
 use crate::agents::AgentFigures;
-use crate::audit::Report;
+use crate::audit::{CrawlerRequests, Report};
 use crate::limits::AUDIT_PAGE_BYTES_MAX;
 use crate::list::List;
 
@@ -193,6 +193,14 @@ impl<'r> View<'r> {
         self.report.account.run.agents.iter().map(String::as_str).collect()
     }
 
+    /// Returns the agents with counts, or the crawlers of records and their requests.
+    fn counted(self, by_agent: &[u64], crawlers: &[CrawlerRequests]) -> Markup {
+        match self.report.others {
+            Some(_) => folded(crawlers.iter().map(|it| html! { (it) }), 3),
+            None => View::agents(&self.decided(), &occurring(by_agent)),
+        }
+    }
+
     /// Returns the agents at the given positions: `Googlebot, GPTBot`, or `all 15`.
     fn agents(agents: &[&str], positions: &[usize]) -> Markup {
         if positions.len() == agents.len() && agents.len() > 2 {
@@ -235,7 +243,7 @@ impl<'r> View<'r> {
         let bar = |row: &crate::HostRow| {
             Bar::new(row.host.to_string(), grouped(row.disallowed), [row.disallowed])
         };
-        let has_columns = agents.len() <= AGENT_COLUMNS_MAX;
+        let has_columns = agents.len() <= AGENT_COLUMNS_MAX && self.report.others.is_none();
         let mut columns = vec!["#URLs".to_owned(), "#decisions".into()];
         match has_columns {
             true => columns.extend(agents.iter().map(|agent| format!("#{agent}"))),
@@ -245,7 +253,7 @@ impl<'r> View<'r> {
             let mut cells = row(code(&it.host), [it.records, it.disallowed]);
             match has_columns {
                 true => cells.extend(it.by_agent.iter().map(|urls| count(*urls))),
-                false => cells.push(View::agents(&self.decided(), &occurring(&it.by_agent))),
+                false => cells.push(self.counted(&it.by_agent, &it.crawlers)),
             }
             cells
         };

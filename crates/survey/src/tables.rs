@@ -19,7 +19,7 @@ use portcullis_text::figures::{counted, few, grouped, share, size};
 use portcullis_text::visible::{cut_characters, visible};
 
 use crate::agents::{AgentFigures, ReachFigures};
-use crate::audit::Report;
+use crate::audit::{CrawlerRequests, Report};
 use crate::crawlers::{self, Crawlers, disallowed, not_compared, reading};
 use crate::host::{
     AccessChange, HostDetail, HostGroup, HostPeriod, HostPolicy, OriginHistory, Robot,
@@ -248,9 +248,12 @@ pub fn audit(report: &Report, problems: &[Diagnostic]) -> String {
     let rules = report.rules.deciding.rows.iter().take(SHOWN_ON_SHEET).map(|it| {
         let field = if it.verdict == "allow" { "Allow" } else { "Disallow" };
         let (line, records, host) = (it.line, it.records, it.host.to_string());
-        vec![format!("{field}: {}", it.rule), line.to_string(), grouped(records), host]
+        let crawlers = it.crawlers.iter().map(CrawlerRequests::to_string).collect::<Vec<_>>();
+        let crawlers = few(crawlers.iter().map(String::as_str), usize::MAX);
+        vec![format!("{field}: {}", it.rule), line.to_string(), grouped(records), host, crawlers]
     });
-    text.table(&["rule", "line", "URLs", "host"], rules);
+    let heads = ["rule", "line", "URLs", "host", "crawlers"];
+    text.table(&heads[..if crawlers.is_some() { 5 } else { 4 }], rules);
     let to_fix = problems.iter().take(SHOWN_ON_SHEET);
     let to_fix = to_fix.map(|it| vec![format!("line {}: {}", it.place.line, it.message)]);
     text.table(&["to fix"], to_fix);

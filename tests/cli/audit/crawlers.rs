@@ -97,6 +97,27 @@ fn rows_agree_with_classify_and_paces_with_a_model() {
         assert_eq!(pace("sooner"), by_order, "{crawler}");
         assert!(0 < by_order && by_order <= exact && pace("out_of_order") > 0, "{crawler}");
     }
+    // Each rule and host has the crawlers whose requests it decided, in the order of `classify`'s rows.
+    let shut = |host: &str, crawler: &str| {
+        let is_shut = |(row, [of, ..]): &(&Value, &[String; 4])| {
+            of == host && row["agent"] == crawler && row["verdict"] == "disallow"
+        };
+        rows.iter().zip(&requests).filter(is_shut).count() as u64
+    };
+    for of in ["/hosts/most_affected/rows", "/rules/deciding/rows"] {
+        let found = report.pointer(of).unwrap().as_array().unwrap();
+        assert_eq!(found.len(), 2, "{of}");
+        for row in found {
+            let named = row["crawlers"].as_array().unwrap();
+            let named =
+                named.iter().map(|it| (it["agent"].as_str().unwrap(), number(&it["records"])));
+            let host = row["host"].as_str().unwrap();
+            let mut expected = CRAWLERS.map(|crawler| (crawler, shut(host, crawler)));
+            expected.sort_by_key(|&(crawler, records)| (std::cmp::Reverse(records), crawler));
+            assert_eq!(named.collect::<Vec<_>>(), expected, "{of} {host}");
+            assert_eq!(row["by_agent"][0], expected.iter().map(|it| it.1).sum::<u64>());
+        }
+    }
     // The orders of the page and of the text, and of everything else, do not depend on threads either.
     let page = |line: &str| folder.ok(format!("audit {AUDITED} {line} --summary none")).stdout;
     assert_eq!(page("--format html"), page("--format html -j 3"));

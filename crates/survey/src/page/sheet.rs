@@ -15,7 +15,7 @@ use portcullis_report::{AgentRecords, RecordFigures};
 use portcullis_text::figures::{counted, grouped, share};
 use portcullis_text::visible::cut_characters;
 
-use super::{View, agent_name, occurring, row};
+use super::{View, agent_name, row};
 use crate::NoteFigures;
 use crate::agents::{AgentFigures, StanceCounts};
 use crate::audit::DecidingRule;
@@ -183,7 +183,7 @@ impl View<'_> {
             if !is_site {
                 cells.push(html! { (short_code(&it.host)) (others(it.hosts)) });
             }
-            cells.push(View::agents(&self.decided(), &occurring(&it.by_agent)));
+            cells.push(self.counted(&it.by_agent, &it.crawlers));
             let samples = it.samples.iter().map(|url| short_code(url.as_ref().trim_ascii()));
             cells.push(folded(samples, 1));
             cells

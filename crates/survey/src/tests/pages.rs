@@ -85,6 +85,7 @@ fn report(rows: usize, agents: usize, text: impl Fn(usize) -> String) -> Report 
         records: 10_000,
         disallowed: 90_000,
         by_agent: by_agent(index),
+        crawlers: Vec::new(),
     });
     report.rules.deciding = list(rows, |index| DecidingRule {
         host: bytes(index),
@@ -95,6 +96,7 @@ fn report(rows: usize, agents: usize, text: impl Fn(usize) -> String) -> Report 
         group: bytes(index + 2),
         records: 4_000,
         by_agent: by_agent(index),
+        crawlers: Vec::new(),
         samples: samples(index),
     });
     report.account.records.unknown_hosts = TopNames {
