@@ -306,12 +306,14 @@ impl Plan {
         let (sides, tokens) = (sides(answers), self.tokens(answers, record));
         let at = |answer: usize, side: Side<'_>| {
             let is_allowed = side.0[answer].verdict() == Verdict::Allow;
-            let cause = match is_allowed.then(|| preference(answer, &tokens, side)) {
-                Some(Preference::Unstated) => Cause::NotStated,
-                Some(_) => Cause::NotPermitted,
-                None => Cause::Disallowed,
-            };
-            (self.of_agent(answer, &tokens, side) == Verdict::Disallow).then_some(cause)
+            match self.of_agent(answer, &tokens, side) {
+                Verdict::Disallow if !is_allowed => Some(Cause::Disallowed),
+                Verdict::Disallow => Some(match preference(answer, &tokens, side) {
+                    Preference::Unstated => Cause::NotStated,
+                    _ => Cause::NotPermitted,
+                }),
+                _ => None,
+            }
         };
         let of_agent = |answer| sides.iter().find_map(|side| at(answer, *side));
         let causes = self.crawlers(answers, record).filter_map(of_agent);
