@@ -82,7 +82,7 @@ fn columns(
     let columns = if is_long { columns.with_statements(labels) } else { columns };
     ensure!(
         questions.times.is_some() || !columns.need_times(),
-        "the columns captured, since and until need a time: use --at or --time-field too"
+        "the columns captured, since and until need --at or --time-field, and a set compiled with --history"
     );
     let has_own_agents = questions.each.is_some();
     ensure!(

@@ -21,6 +21,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{anyhow, bail, ensure};
 use clap::ArgMatches;
+use clap::parser::ValueSource;
 use portcullis_captures::{CaptureFormat, folder};
 use portcullis_files::atomic_file::{self, folder_of};
 use portcullis_files::error::system_text;
@@ -58,6 +59,8 @@ pub struct Files {
     /// The folders of robots.txt files to read.
     folders: Vec<PathBuf>,
     outputs: Vec<NamedFile>,
+    /// Whether no list is named, so that standard input is read.
+    pub names_no_list: bool,
     /// How often standard input is read.
     stdin_reads: u32,
 }
@@ -136,6 +139,8 @@ impl Files {
             let names = files.captures.inputs.iter().map(|input| &*input.path);
             missing.extend(names.filter_map(not_there));
         }
+        let is_default = |id| matches.value_source(id) == Some(ValueSource::DefaultValue);
+        files.names_no_list = matches.ids().any(|id| id.as_str() == "files" && is_default("files"));
         files.look_at_lists(is_set("keep_going"), &mut missing)?;
         // Standard output may be an input that grows while it is read.
         if let Some(identity) = identity::standard_output().map(Identity::There) {

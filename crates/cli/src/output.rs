@@ -394,6 +394,11 @@ impl CompleteOutput {
         CompleteOutput { folders: Some(Arc::clone(folders)), ..self }
     }
 
+    /// Returns the name of a file that this replaces.
+    pub fn replaced(&self) -> Option<&str> {
+        self.file.as_ref().filter(|file| !file.is_new()).map(|_| &*self.name)
+    }
+
     /// Gives all files of a run their names. A signal leaves all of them or none.
     pub fn publish_all(
         outputs: impl IntoIterator<Item = CompleteOutput>,

@@ -12,7 +12,7 @@ use std::mem;
 use std::sync::Arc;
 use std::time::Instant;
 
-use anyhow::ensure;
+use anyhow::{bail, ensure};
 use portcullis_dialect::usage::Label;
 use portcullis_files::expand::Input;
 use portcullis_report::limits::SUMMARY_UNKNOWN_HOSTS_MAX;
@@ -50,6 +50,8 @@ pub struct Request {
     pub folder: Option<OutputFolder>,
     skip_existing: bool,
     keep_going: bool,
+    /// Whether no list is named, so that standard input is read.
+    names_no_list: bool,
     unknown_hosts: Option<OutputFile>,
 }
 
@@ -94,6 +96,7 @@ impl Request {
             folder,
             skip_existing: args.skip_existing,
             keep_going: args.keep_going,
+            names_no_list: files.names_no_list,
             unknown_hosts: args.unknown_hosts,
         })
     }
@@ -203,7 +206,7 @@ impl Request {
         }
         if parts.len() < count {
             let skipped = counted((count - parts.len()) as u64, "list");
-            notes.add(format!("{skipped} left out, whose outputs exist (--skip-existing)"));
+            notes.add(format!("{skipped} skipped: outputs exist (--skip-existing)"));
         }
         Ok((parts, notes))
     }
@@ -251,6 +254,7 @@ impl Opened {
         let Opened { request, policies, parts, mut notes, classifier, trainers, loaded, .. } = self;
         let (mut hosts, mut aside) = (self.hosts, self.aside);
         let Request { started, summary, questions, labels, mut stream, keep_going, .. } = request;
+        let names_no_list = request.names_no_list;
         let agents = policies.agents.run.agents.len();
         let counts_all = summary.counts_all();
         // A Parquet file has an account.
@@ -309,10 +313,23 @@ impl Opened {
                 records[0].1.write_text(format!("{kept}\n").as_bytes())?;
             }
             let mut complete = Vec::from_iter(rejected);
-            for (_, output) in records {
+            let (main, aside): (Vec<_>, Vec<_>) =
+                records.into_iter().partition(|(place, _)| *place == 0);
+            for (_, output) in aside {
                 complete.extend(output.complete()?);
             }
             complete.extend(hosts.map(HostCounts::complete).transpose()?);
+            let replaced = complete.iter().find_map(CompleteOutput::replaced);
+            if let Some(name) = replaced.filter(|_| names_no_list && sum.records == 0) {
+                // Likely a list, named where a flag takes the next word.
+                bail!(
+                    "standard input is empty, so {name} would be replaced by an empty file; name a \
+                     list, or - for standard input"
+                );
+            }
+            for (_, output) in main {
+                complete.extend(output.complete()?);
+            }
             CompleteOutput::publish_all(complete)?;
             sum.invalid = invalid;
             anyhow::Ok(sum)
@@ -338,8 +355,11 @@ impl Opened {
         }
         if failed > 0 {
             let lists = counted(count as u64, "list");
-            notes
-                .add(format!("{failed} of {lists} failed; the outputs of the others are complete"));
+            let others = match count as u64 - failed {
+                0 => "no output was written",
+                _ => "the outputs of the others are complete",
+            };
+            notes.add(format!("{failed} of {lists} failed; {others}"));
         }
         notes.kept.append(&mut stream.notes.kept);
         if let Some(records @ 1..) = sum.reserved {

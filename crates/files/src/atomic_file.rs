@@ -375,6 +375,11 @@ pub struct Complete {
 }
 
 impl Complete {
+    /// Whether nothing had the name when the file was created.
+    pub fn is_new(&self) -> bool {
+        self.is_new
+    }
+
     /// Renames it to its final name, as [`publish_all`] does.
     ///
     /// # Errors

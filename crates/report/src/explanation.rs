@@ -20,7 +20,7 @@ use portcullis_text::visible::{cut_to_show, visible};
 
 /// Where preferences are attached to paths and groups, for explanations.
 pub(super) const USAGE_CLAUSE: &str = "draft-ietf-aipref-attach-05: the longest path decides; \
-     draft-ietf-aipref-vocab-08: combined, n goes before y";
+     draft-ietf-aipref-vocab-08: combined, n overrides y";
 
 /// The facts beyond the decision.
 #[derive(Debug)]
@@ -240,7 +240,7 @@ fn write_label(label: Label, usage: &UsageExplanation, out: &mut String) {
     let preference = deciding.map_or(Preference::Unstated, |it| it.preference);
     let meaning = match (preference, usage.statements) {
         (Preference::Yes, _) => "fine".to_owned(),
-        (Preference::No, _) => "not wanted".to_owned(),
+        (Preference::No, _) => "not permitted".to_owned(),
         (Preference::Immediate, _) => "use at once, without storing anything".to_owned(),
         (Preference::Reference, _) => "excerpts and links in an index too".to_owned(),
         (Preference::Full, _) => "everything, in full".to_owned(),
@@ -258,7 +258,7 @@ fn write_label(label: Label, usage: &UsageExplanation, out: &mut String) {
         let (name, why) = match it.loss {
             None if !it.is_readable => ("stated", "it decides, and cannot be read".to_owned()),
             None if preference == Preference::Unstated => {
-                ("stated", format!("it decides, and says nothing about {label}"))
+                ("stated", format!("it decides; {label} is not stated"))
             }
             None => ("stated", "it decides".to_owned()),
             Some(loss) => {

@@ -162,7 +162,7 @@ pub struct FilterArgs {
     #[arg(long, value_name = "LABEL", value_parser = values::purpose, requires = "unstated", help_heading = "Selection")]
     pub purpose: Option<Purpose>,
 
-    /// Keep or drop URLs whose robots.txt does not mention the purpose
+    /// Keep or drop URLs whose robots.txt does not mention the purpose; --purpose requires it
     #[arg(long, value_parser = values::one_of(&[("keep", true), ("drop", false)]), value_name = "WHAT", requires = "purpose", hide_short_help = true, help_heading = "Selection")]
     pub unstated: Option<bool>,
 
@@ -170,7 +170,7 @@ pub struct FilterArgs {
     ///
     /// Some tokens, such as Google-Extended and Applebot-Extended, fetch nothing: by rules for them, a file
     /// permits or refuses a use. A rule that allows a URL states y, one that disallows it n, and no rule
-    /// states nothing; the groups for * do not count. n of any token or field precedes y.
+    /// states nothing; the groups for * do not count. n of any token or field overrides y.
     #[arg(long = "purpose-token", value_name = "TOKEN", value_delimiter = ',', value_parser = values::purpose_token, requires = "purpose", hide_short_help = true, help_heading = "Selection")]
     pub purpose_tokens: Vec<String>,
 
@@ -456,7 +456,7 @@ pub struct CompileArgs {
 /// by commas. The answer is `equal` if both files give the same verdict on every possible URL. It
 /// is `different` if they do not: the rows have a shortest path in each direction and then a path
 /// for each rule that changes a verdict, with both verdicts and rules. It is `unknown` if a limit
-/// ended the comparison; the exit status is 2 if no answer is better. With FILE, the output is the
+/// ended the comparison; the exit status is 2 if an answer is `unknown` and none is `different`. With FILE, the output is the
 /// same as for two sets, and each robots.txt applies to every URL.
 ///
 /// Two sets without FILE: a row for each changed origin, in the order of hosts, with the change
@@ -570,6 +570,8 @@ Columns:
                  addresses, public suffixes, and unlisted suffixes
   agent          the crawler, as in -a
   state          rules, no-rules, page, unavailable, unreachable or deferred
+  by             the cause: rule, no-group, no-rules or page; without a file, unavailable,
+                 unreachable or deferred
   access         all, part or none of the paths, exactly; null if a limit ended the search
   root           the verdict on the path /
   group          the user-agent value of the group that applies; null if none does
@@ -579,6 +581,8 @@ Columns:
   train_ai, ai_use, search
                  the preference for everything that the crawler may fetch: y, n, ? (not stated), or
                  mixed if pages differ; null if it may fetch nothing, or if a limit ended the search
+  use            the level: immediate, reference, full, ? (not stated) or mixed; null if it may
+                 fetch nothing
   licenses, sitemaps
                  numbers of distinct values; --lists adds license_values and sitemap_values
   relation, example_path
@@ -616,7 +620,7 @@ pub struct SurveyArgs {
     #[arg(long, help_heading = "Output", hide_short_help = true)]
     pub lists: bool,
 
-    /// Write a row for each origin and sitemap that its robots.txt names instead
+    /// Instead, write a row for each origin and each sitemap in its robots.txt
     ///
     /// The columns are origin (`*` if one robots.txt applies to every URL), sitemap, and problem:
     /// the reason why a value is not an absolute URL.

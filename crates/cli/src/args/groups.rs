@@ -88,8 +88,8 @@ pub struct RecordAgentArgs {
     /// or a path with dots. Each record gets one verdict; `classify` adds the columns `agent` (as
     /// in -a, or `*`) and `verdict`. The known agents are the agents of -a, or by default the
     /// built-in lists. An agent that neither -a nor any robots.txt names follows the groups for
-    /// `*`. A record without an agent, or with an agent that only files name, is unknown, with the
-    /// reason `no-agent`.
+    /// `*`. A record is unknown, with the reason `no-agent`, if it has no agent, or one that a
+    /// robots.txt names but neither -a nor the default lists do.
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub agent_field: Vec<String>,
 
@@ -186,10 +186,10 @@ pub struct FaultArgs {
     #[command(flatten)]
     pub strict: StrictArgs,
 
-    /// Skip files of --robots DIR, archives and sitemaps that cannot be read to their end, with a
-    /// note
+    /// Read damaged archives and sitemaps up to the damage, and skip unreadable files of --robots
+    /// DIR, with a note
     ///
-    /// The hosts of skipped files are unknown, or have the policy of an older capture. A list or a
+    /// The hosts of files that are not read are unknown, or have the policy of an older capture. A list or a
     /// single robots.txt that cannot be read is still an error.
     #[arg(long, conflicts_with = "strict", hide_short_help = true)]
     pub lenient: bool,
@@ -207,7 +207,7 @@ impl FaultArgs {
 #[command(next_help_heading = "Policies")]
 #[command(group = ArgGroup::new("source").args(["robots", "set"]).required(true))]
 pub struct PolicyArgs {
-    /// A robots.txt for every URL, or a folder of files named by host
+    /// One robots.txt for all URLs, or a folder of files named by host
     ///
     /// In a folder, the name of a file is its host (`example.com`, `example.com.txt` or
     /// `example.com.robots.txt`). The file applies to http and https on their default ports. If two
@@ -424,8 +424,8 @@ pub struct CompileMemoryArgs {
     /// Data that does not fit goes to temporary files next to the output, or for `inspect --verify`
     /// in the folder for temporary files. They have no names, so nothing is left of them. The
     /// result is the same for any SIZE. The tables of distinct files and rules must fit in half of
-    /// it. SIZE is a number of bytes with a suffix K, KiB, M, MiB, G or GiB, at least 64MiB, or
-    /// `unlimited` for no temporary files.
+    /// it. SIZE is a number of bytes with a suffix K, KiB, M, MiB, G or GiB; less than 64MiB means
+    /// 64MiB. `unlimited` writes no temporary files.
     #[arg(long, value_name = "SIZE", value_parser = values::compile_memory)]
     pub memory: Option<usize>,
 }

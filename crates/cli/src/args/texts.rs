@@ -30,8 +30,8 @@ pub const HISTORY_OF_COMPILE: &str = "Keep all captures of each origin, to ask a
 pub const HISTORY_OF_COMPILE_LONG: &str = "\
 Keep all captures of each origin, to ask as of any time
 
-By default, the set has the newest policy of each origin. With this flag, a capture takes 16 bytes more, and a \
-file that differs from all others its records. A capture without a date is older than all others; --strict \
+By default, the set has the newest policy of each origin. With this flag, each capture adds 16 bytes to the set, and each \
+distinct file adds its records. A capture without a date is older than all others; --strict \
 refuses it.";
 
 pub const HISTORY_OF_SURVEY: &str =

@@ -118,6 +118,9 @@ impl Crawler {
                 let product = token.bytes().take_while(|&byte| alphabet.contains(byte)).count();
                 let advice = match &token[..product] {
                     "" => "name a crawler".to_owned(),
+                    _ if token.contains(' ') && !token.contains('/') => {
+                        "separate agents by commas".to_owned()
+                    }
                     product => format!("write {product} only"),
                 };
                 let (name, tokens) = (dialect.name, alphabet.describe());

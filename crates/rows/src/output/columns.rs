@@ -222,7 +222,8 @@ pub enum ColumnsError {
     Twice(String),
     /// Two columns would have the same name.
     #[error(
-        "two columns would have the name '{0}'; use ‹column_prefix›, or omit one of the agents"
+        "two columns would have the name '{0}'; pass ‹column_prefix› and a prefix, such as pc_, or omit \
+         one of the agents"
     )]
     SameName(String),
 }
