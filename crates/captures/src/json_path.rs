@@ -274,7 +274,22 @@ impl Members {
         arena: &'l Bump,
         found: &mut [Found<'l>],
     ) -> Result<(), serde_json::Error> {
-        let walk = &mut Walk { members: self, arena, found };
+        self.read_with_near(parser, arena, found, None)
+    }
+
+    /// Reads an object likewise, and the members `near` a value.
+    ///
+    /// # Errors
+    ///
+    /// As [`Members::read`].
+    pub fn read_with_near<'l, R: serde_json::de::Read<'l>>(
+        &self,
+        parser: &mut serde_json::Deserializer<R>,
+        arena: &'l Bump,
+        found: &mut [Found<'l>],
+        near: Option<&mut Near<'l>>,
+    ) -> Result<(), serde_json::Error> {
+        let walk = &mut Walk { members: self, arena, found, near };
         ValueAt { depth: 0, paths: self.all(), ended: 0, walk }.deserialize(&mut *parser)?;
         parser.end()
     }
@@ -291,7 +306,12 @@ impl Members {
         arena: &'l Bump,
         found: &mut [Found<'l>],
     ) -> Result<(), serde_json::Error> {
-        Walk { members: self, arena, found }.enter(0, self.all(), text)
+        Walk { members: self, arena, found, near: None }.enter(0, self.all(), text)
+    }
+
+    /// Returns the path with a number.
+    pub fn path(&self, number: usize) -> &FieldPath {
+        &self.paths[number].path
     }
 
     /// Returns the set of all paths.
@@ -305,16 +325,37 @@ impl Members {
 #[serde(transparent)]
 pub(crate) struct Text<'l>(#[serde(borrow)] pub Cow<'l, str>);
 
+/// The members next to a value that no path names, of those that `is_wanted` accepts by their names.
+#[derive(Debug)]
+pub struct Near<'l> {
+    /// The number of the value.
+    pub value: usize,
+    pub is_wanted: fn(&str) -> bool,
+    /// The names with their values, and the path of the value that they are next to.
+    pub found: Vec<(&'l str, FieldValue<'l>, usize)>,
+}
+
 /// A pass over an object.
 struct Walk<'w, 'l> {
     members: &'w Members,
     arena: &'l Bump,
     found: &'w mut [Found<'l>],
+    near: Option<&'w mut Near<'l>>,
 }
 
 impl<'l> Walk<'_, 'l> {
     fn path(&self, number: usize) -> &FieldPath {
         &self.members.paths[number].path
+    }
+
+    /// Returns the first of `paths` that ends at the value of [`Near`] after `depth` names.
+    #[inline]
+    fn near_at(&self, paths: u64, depth: usize) -> Option<usize> {
+        let value = self.near.as_ref()?.value;
+        let ends = |&number: &usize| {
+            self.members.paths[number].value == value && self.path(number).names().len() == depth
+        };
+        numbers(paths).find(ends)
     }
 
     /// Sets the value at the path with a number.
@@ -329,6 +370,33 @@ impl<'l> Walk<'_, 'l> {
         if rank <= slot.rank {
             *slot = Found { rank, is_repeated: true, ..Found::NONE };
         }
+    }
+
+    #[inline]
+    fn wants(&self, name: &str) -> bool {
+        self.near.as_ref().is_some_and(|near| (near.is_wanted)(name))
+    }
+
+    /// Reads a member next to the value at the path with a number.
+    #[cold]
+    fn push_near<A: MapAccess<'l>>(
+        &mut self,
+        name: Cow<'l, str>,
+        number: usize,
+        members: &mut A,
+    ) -> Result<(), A::Error> {
+        let slot = self.members.paths[number].value;
+        let own = std::mem::take(&mut self.found[slot]);
+        members.next_value_seed(ValueAt { depth: 0, paths: 0, ended: 1 << number, walk: self })?;
+        let found = std::mem::replace(&mut self.found[slot], own);
+        let name = match name {
+            Cow::Borrowed(name) => name,
+            Cow::Owned(name) => self.arena.alloc_str(&name),
+        };
+        if let Some(near) = &mut self.near {
+            near.found.push((name, found.value, number));
+        }
+        Ok(())
     }
 
     /// Follows paths into a text at a depth, if it begins as an object written as JSON. The rest of a damaged one
@@ -467,15 +535,18 @@ impl<'l> Visitor<'l> for ValueAt<'_, '_, 'l> {
         let name = |number| self.walk.path(number).names().get(depth).map_or(0, String::len);
         // Most names of a line have other lengths than those that are looked for.
         let lengths = numbers(self.paths).fold(0, |set, number| set | length_bit(name(number)));
+        let near = self.walk.near_at(self.paths, depth + 1);
         while let Some(Text(name)) = members.next_key()? {
-            if lengths & length_bit(name.len()) == 0 {
-                members.next_value::<IgnoredAny>()?;
-                continue;
-            }
             let has = |&number: &usize| self.walk.path(number).has(depth, &name);
-            let paths = numbers(self.paths).filter(has).fold(0, |set, number| set | 1 << number);
+            let paths = match lengths & length_bit(name.len()) {
+                0 => 0,
+                _ => numbers(self.paths).filter(has).fold(0, |set, number| set | 1 << number),
+            };
             if paths == 0 {
-                members.next_value::<IgnoredAny>()?;
+                match near.filter(|_| self.walk.wants(&name)) {
+                    Some(number) => self.walk.push_near(name, number, &mut members)?,
+                    None => _ = members.next_value::<IgnoredAny>()?,
+                }
                 continue;
             }
             numbers(paths & seen).for_each(|number| self.walk.set_repeated(number));

@@ -98,7 +98,7 @@ pub fn run<S: Send, O: Default + Send + 'static>(
                     anyhow::ensure!(!plan.is_strict, "{doubt}; omit --strict to decide them");
                     notes.add(format!("{doubt} (--strict makes this an error)"));
                 }
-                if let Some(note) = part.list.note_on_queries(part.noticed) {
+                for note in part.list.notes_on_parts(part.noticed) {
                     let note = format!("{}: {note}", part.list.name());
                     anyhow::ensure!(!plan.is_strict, note);
                     notes.add(note);

@@ -10,11 +10,6 @@ pub const RECORDS_LOOKED_AT_MAX: usize = 1_000;
 /// Source: our choice. Logs have some dozens; objects with a member for each URL have no layout.
 pub const FIELDS_LOOKED_AT_MAX: usize = 4_096;
 
-/// Fields next to a path that may have its query, and are read to count those that are left out: 4.
-///
-/// Source: our choice. Logs have one or two.
-pub const QUERIES_MAX: usize = 4;
-
 /// Lines before the header of a table: 1,000. Further ones are no comments, so the table has no column.
 ///
 /// Source: our choice. Programs write two or three.

@@ -10,17 +10,20 @@ use portcullis_files::input::{Field, Fields, Separator};
 use portcullis_robots::access::{TimeUnit, UnixSeconds};
 
 use super::Problem;
-use super::noticed::Doubts;
+use super::noticed::{Doubts, Left};
+use super::place::LeftPart;
 use super::values::{Values, at_places, doubt_of_time, kept};
 
 /// The separator, the columns of the values, and the number of columns.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Columns {
     pub separator: Separator,
     /// The column of the URL, counted from 0.
     pub url: usize,
     /// The columns of the time, the agent, the host, the query, the scheme and the client.
     pub others: [Option<usize>; 6],
+    /// The columns that may have parts of the URL of a path and are not read.
+    pub left: Vec<(LeftPart, usize)>,
     /// The unit of times that are numbers.
     pub unit: Option<TimeUnit>,
     /// The number of fields in a row.
@@ -87,11 +90,23 @@ impl Columns {
         };
         let [agent, host, query, scheme] = [agent, host, query, scheme].map(value);
         let client = client.and_then(|client| value(Some(client)));
+        let left = match self.left.is_empty() || url.is_err() {
+            true => &[],
+            false => self.left_in(&rest[..end - usize::from(end_bytes)], arena),
+        };
         Some(Row {
             whole: &rest[..end],
             end_bytes,
-            values: Values { url, time, agent, host, query, scheme, client, doubts, seen: 0 },
+            values: Values { url, time, agent, host, query, scheme, client, doubts, seen: 0, left },
         })
+    }
+
+    /// Returns the parts in the columns of a row that are not read.
+    fn left_in<'c>(&self, row: &'c [u8], arena: &'c Bump) -> &'c [Left<'c>] {
+        let texts: Vec<&'c [u8]> = fields(row, self.separator, arena).collect();
+        let left =
+            |&(part, place): &(LeftPart, usize)| Some(Left { part, value: texts.get(place)? });
+        arena.alloc_slice_copy(&self.left.iter().filter_map(left).collect::<Vec<_>>())
     }
 
     /// Whether a row with this number of fields is one of those that lack some at their end.

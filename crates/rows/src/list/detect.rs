@@ -13,12 +13,12 @@ use super::json::ObjectValues;
 use super::layout::Layout;
 use super::log::{self, LogLine, Reads};
 use super::look::{LINES, Look};
-use super::place::{TableColumn, URL_NAMES, could_be_url};
+use super::place::{LeftPart, TableColumn, URL_NAMES, could_be_url};
 use super::stage::{FirstItems, first_line};
 use super::w3c::{self, W3cLine};
 use super::{FieldPath, List, ListConfig, ListFormat, Place, advice, crawl, layouts, stage, table};
 use crate::input::{Framing, InputError, Terminator};
-use crate::limits::{FIELDS_LOOKED_AT_MAX, QUERIES_MAX, RECORDS_LOOKED_AT_MAX};
+use crate::limits::{FIELDS_LOOKED_AT_MAX, RECORDS_LOOKED_AT_MAX};
 use crate::sitemap::root_of;
 use portcullis_captures::names::{listed, members_of, object_in};
 use portcullis_files::input::{Separator, first_row};
@@ -234,23 +234,23 @@ impl Look<'_> {
     }
 
     /// Returns the members at these paths, of the URL and of the other values. `fields` are the paths of
-    /// the members of the first objects. The second is the path of a query that is not read.
+    /// the members of the first objects. The second are those that may have parts of the URL and are not read.
     fn members(
         &self,
         urls: Vec<FieldPath>,
         fields: &[String],
-    ) -> Result<(ObjectValues, Option<String>), String> {
+    ) -> Result<(ObjectValues, Vec<(LeftPart, String)>), String> {
         let places = self.config.places().map(Place::clone);
         let is_asked = self.config.has_names();
         let has_paths = self.config.hosts_in(self.format).is_some();
-        let is_left = has_paths && !self.config.queries.is_asked();
-        let near = urls.iter().flat_map(|url| layouts::queries_beside(url, fields));
-        let queries: Vec<FieldPath> = near.filter(|_| is_left).take(QUERIES_MAX).collect();
-        let left = queries.first().map(ToString::to_string);
+        let left = LeftPart::ALL.map(|part| has_paths && part.is_left(self.config));
+        let near = urls.iter().flat_map(|url| layouts::parts_near(url, fields));
+        let near = near.filter(|(part, _)| left[*part as usize]);
+        let near = near.map(|(part, path)| (part, path.to_string())).collect();
         let lines = self.lines().filter(|_| is_asked).into_iter().flatten();
         let first = lines.filter(|line| !line.starts_with(b"!")).find_map(members_of);
         let first = first.unwrap_or_default();
-        Ok((ObjectValues::new(urls, queries, places, self.config.unit, first)?, left))
+        Ok((ObjectValues::new(urls, left, places, self.config.unit, first)?, near))
     }
 
     /// Returns the paths of the members of the first objects.
@@ -393,8 +393,8 @@ impl Look<'_> {
         note: Option<String>,
     ) -> Result<Option<List>, String> {
         self.config.check(self.format, true)?;
-        let (members, left_query) = self.members(urls, fields)?;
-        Ok(Some(List { note, left_query, ..self.with(Layout::Fields(members)) }))
+        let (members, left) = self.members(urls, fields)?;
+        Ok(Some(List { note, left, ..self.with(Layout::Fields(members)) }))
     }
 
     fn json(&self) -> Result<Option<List>, String> {

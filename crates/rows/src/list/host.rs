@@ -11,8 +11,10 @@ use std::net::Ipv6Addr;
 use bumpalo::collections::Vec as ArenaVec;
 use memchr::{memchr, memmem, memrchr};
 
+use super::log::words::is_host;
 use super::noticed::Doubts;
-use super::request::{Named, asked, target};
+use super::place::LeftPart;
+use super::request::{Named, asked, is_of_origin, parts_of, port_of, target};
 use super::short::first_of;
 use super::{Arena, Problem};
 use portcullis_engine::bytes::{are_same, trim};
@@ -54,14 +56,18 @@ pub(super) fn url_of_text<'c>(
         }
         _ => (text, Doubts::default()),
     };
-    match hosts {
+    let url = match hosts {
         Some(hosts) if text.starts_with(b"//") && !hosts.is_log => Err(Problem::TwoSlashes),
-        Some(hosts) if hosts.joins_query || url.starts_with(b"/") => {
-            let (url, own) = hosts.url_of(url, parts(), arena)?;
-            Ok((url, doubts.and(own)))
+        Some(hosts) if hosts.completes_urls || url.starts_with(b"/") => {
+            // A client chooses the scheme of a target.
+            let is_asked = url.len() != text.len();
+            let parts = parts();
+            let scheme = parts.scheme.filter(|_| !is_asked || url.starts_with(b"/"));
+            hosts.url_of(url, Parts { scheme, ..parts }, arena)
         }
-        _ => Ok((url, doubts)),
-    }
+        _ => Ok(url),
+    };
+    url.map(|url| (url, doubts))
 }
 
 /// Returns the URL or path in a text, which may be the request of a log, and what is in doubt.
@@ -88,7 +94,7 @@ pub fn joined_url<'c>(
     [host, query, scheme]: [Option<&'c [u8]>; 3],
     arena: &'c Arena,
 ) -> Result<&'c [u8], Problem> {
-    let hosts = Hosts { joins_query: true, ..Hosts::default() };
+    let hosts = Hosts { completes_urls: true, ..Hosts::default() };
     let parts = || Parts { host, query, scheme };
     url_of_text(text, parts, Some(&hosts), arena).map(|(url, _)| url)
 }
@@ -101,8 +107,8 @@ pub(super) struct Hosts {
     /// Whether records are requests that a server logged, so that `//` begins a path. In a table it begins a
     /// reference to another host (RFC 3986, section 4.2).
     pub is_log: bool,
-    /// Whether the query of a record is part of its URL. Otherwise paths that lack it are counted.
-    pub joins_query: bool,
+    /// Whether records have queries or schemes in fields, also of URLs that are no paths.
+    pub completes_urls: bool,
 }
 
 /// The origin that is given for all records: `a.example`, with a scheme or a port if needed. It is read once.
@@ -151,38 +157,37 @@ impl Hosts {
         own.or_else(|| Some(Named { origin: self.given.as_ref()?.as_bytes(), decides: false }))
     }
 
-    /// Returns the URL that a URL or a path and the other parts of a record are, and whether its
-    /// query is left.
+    /// Returns the URL that a URL or a path and the other parts of a record are.
     fn url_of<'c>(
         &self,
         url: &'c [u8],
         Parts { host, query, scheme }: Parts<'c>,
         arena: &'c Arena,
-    ) -> Result<(&'c [u8], Doubts), Problem> {
-        let none = Doubts::default();
+    ) -> Result<&'c [u8], Problem> {
         let query = query.map(|it| it.strip_prefix(b"?").unwrap_or(it)).filter(|it| !is_none(it));
         let Some(query) = query else {
-            let is_path = url.starts_with(b"/");
-            let path = || self.url_of_path(&[url], host, scheme, arena);
-            return Ok((if is_path { path()? } else { url }, none));
+            return match url.starts_with(b"/") {
+                true => self.url_of_path(&[url], host, scheme, arena),
+                false => has_scheme(url, scheme).map(|()| url),
+            };
         };
         let end = memchr(b'#', url).unwrap_or(url.len());
         let (path, own) = match memchr(b'?', &url[..end]) {
             Some(mark) => (&url[..mark], &url[mark + 1..end]),
             None => (&url[..end], &b""[..]),
         };
-        let (query, doubts) = match self.joins_query {
-            true if query == UNREADABLE => return Err(Problem::NotAString),
-            true if own.is_empty() || own == query => (query, none),
-            true => return Err(Problem::TwoQueries),
-            false => (own, none.with(Doubts::LEFT_QUERY, own.is_empty())),
-        };
-        let mark: &[u8] = if query.is_empty() { &url[path.len()..end] } else { b"?" };
-        if !url.starts_with(b"/") {
-            let is_whole = own == query;
-            return Ok((if is_whole { url } else { joined(&[path, mark, query], arena) }, doubts));
+        if query == UNREADABLE {
+            return Err(Problem::NotAString);
         }
-        Ok((self.url_of_path(&[path, mark, query], host, scheme, arena)?, doubts))
+        if !own.is_empty() && own != query {
+            return Err(Problem::TwoQueries);
+        }
+        if !url.starts_with(b"/") {
+            has_scheme(url, scheme)?;
+            let is_whole = own == query;
+            return Ok(if is_whole { url } else { joined(&[path, b"?", query], arena) });
+        }
+        self.url_of_path(&[path, b"?", query], host, scheme, arena)
     }
 
     /// Returns the URL of a path, whose parts these are, on the host and with the scheme of its record.
@@ -266,6 +271,34 @@ fn scheme_of_port(host: &[u8]) -> &'static [u8] {
     }
 }
 
+/// Whether the URL of a path differs in a part from the value of a field that is not read.
+pub(super) fn differs(url: &[u8], part: LeftPart, value: &[u8]) -> bool {
+    let value = value.trim_ascii();
+    let Some((scheme, host, rest)) = parts_of(url).filter(|_| !is_none(value)) else {
+        return false;
+    };
+    match part {
+        LeftPart::Query => {
+            let rest = &rest[..memchr(b'#', rest).unwrap_or(rest.len())];
+            let lacks_query = memchr(b'?', rest).is_none_or(|mark| mark + 1 == rest.len());
+            lacks_query && value != b"?"
+        }
+        // A machine that writes logs may have a name too, but no whole one.
+        LeftPart::Host => origin_of(value)
+            .is_some_and(|(_, name)| is_host(name) && !is_of_origin(scheme, host, value)),
+        LeftPart::Scheme => {
+            let other = scheme_of(Some(value)).ok().flatten();
+            other.is_some_and(|other| !other.eq_ignore_ascii_case(scheme))
+        }
+        LeftPart::Port => {
+            let is_port = value.iter().all(u8::is_ascii_digit);
+            is_port
+                && port_of(scheme, host)
+                    != str::from_utf8(value).ok().and_then(|it| it.parse().ok())
+        }
+    }
+}
+
 /// Returns the host of a record without blanks around it; `None` if it stands for none.
 fn some_host(host: &[u8]) -> Option<&[u8]> {
     Some(host.trim_ascii()).filter(|host| !is_none(host))
@@ -290,6 +323,14 @@ fn scheme_of(value: Option<&[u8]>) -> Result<Option<&'static [u8]>, Problem> {
         () if is_protocol => Ok(None),
         () => Err(Problem::BadScheme),
     }
+}
+
+/// Checks that a URL has the scheme of its record, if that has one.
+fn has_scheme(url: &[u8], scheme: Option<&[u8]>) -> Result<(), Problem> {
+    let (Some(scheme), Some((own, ..))) = (scheme_of(scheme)?, parts_of(url)) else {
+        return Ok(());
+    };
+    if own.eq_ignore_ascii_case(scheme) { Ok(()) } else { Err(Problem::BadScheme) }
 }
 
 /// Returns the scheme with `://`, if there is one, and the host with its port, of the origin that `text`
@@ -413,18 +454,17 @@ pub(super) fn joined<'c>(parts: &[&[u8]], arena: &'c Arena) -> &'c [u8] {
 mod tests {
     use super::*;
 
-    /// Returns the URL of a text and its parts, and whether a query is not part of it.
+    /// Returns the URL of a text and its parts.
     fn completed(
         hosts: &Hosts,
         text: &str,
         [host, query, scheme]: [Option<&str>; 3],
-    ) -> (Result<String, Problem>, bool) {
+    ) -> Result<String, Problem> {
         let arena = Arena::new();
         let [host, query, scheme] = [host, query, scheme].map(|part| part.map(str::as_bytes));
         let parts = || Parts { host, query, scheme };
-        let found = url_of_text(text.as_bytes(), parts, Some(hosts), &arena);
-        let is_left = found.is_ok_and(|(_, doubts)| doubts.has(Doubts::LEFT_QUERY));
-        (found.map(|(url, _)| String::from_utf8(url.to_vec()).unwrap()), is_left)
+        let url = url_of_text(text.as_bytes(), parts, Some(hosts), &arena);
+        url.map(|(url, _)| String::from_utf8(url.to_vec()).unwrap())
     }
 
     #[test]
@@ -432,7 +472,7 @@ mod tests {
         let given = Hosts { given: Some(Given::new("http://all.example")), ..Hosts::default() };
         let none = Hosts::default();
         let url =
-            |config: &Hosts, host: Option<&str>| completed(config, "/a?b", [host, None, None]).0;
+            |config: &Hosts, host: Option<&str>| completed(config, "/a?b", [host, None, None]);
         for (host, expected) in [
             ("a.example", "https://a.example/a?b"),
             (" A.example ", "https://A.example/a?b"),
@@ -488,9 +528,12 @@ mod tests {
 
     #[test]
     fn queries_are_joined_once() {
-        let hosts =
-            Hosts { given: Some(Given::new("a.example")), joins_query: true, ..Hosts::default() };
-        let url = |text: &str, query: &str| completed(&hosts, text, [None, Some(query), None]).0;
+        let hosts = Hosts {
+            given: Some(Given::new("a.example")),
+            completes_urls: true,
+            ..Hosts::default()
+        };
+        let url = |text: &str, query: &str| completed(&hosts, text, [None, Some(query), None]);
         for (text, query, expected) in [
             ("/list", "sort=price", "https://a.example/list?sort=price"),
             ("/list", "?sort=price", "https://a.example/list?sort=price"),
@@ -511,14 +554,34 @@ mod tests {
             assert_eq!(url(text, "b"), Err(Problem::TwoQueries), "{text}");
         }
         assert_eq!(url("/list", "\0"), Err(Problem::NotAString));
-        // Without the flag, they are in doubt where a path lacks them.
-        let hosts = Hosts { joins_query: false, ..hosts };
-        let left = |text: &str, query| completed(&hosts, text, [None, query, None]);
-        assert_eq!(left("/list", Some("a")), (Ok("https://a.example/list".into()), true));
-        for (text, query) in
-            [("/list?b", Some("a")), ("/list", Some("")), ("/list", None), ("http://b/", Some("a"))]
-        {
-            assert!(!left(text, query).1, "{text}");
+    }
+
+    /// Where a part is not read, the URL is compared with its field.
+    #[test]
+    fn parts_that_are_not_read_may_differ() {
+        use LeftPart::{Host, Port, Query, Scheme};
+        for (url, part, value, expected) in [
+            ("https://a.example/list", Query, "a", true),
+            ("https://a.example/list?", Query, "?a", true),
+            ("https://a.example/list?b", Query, "a", false),
+            ("https://a.example/list", Query, "", false),
+            ("https://a.example/list", Query, "?", false),
+            ("https://a.example/list", Host, "b.example", true),
+            ("https://a.example/list", Host, "A.example:443", false),
+            ("https://a.example/list", Host, "a.example:8443", true),
+            ("https://a.example/list", Host, "web-1", false),
+            ("https://a.example/list", Host, "b.example/x", false),
+            ("https://a.example/list", Scheme, "http", true),
+            ("https://a.example/list", Scheme, "HTTPS:", false),
+            ("https://a.example/list", Scheme, "HTTP/1.1", false),
+            ("https://a.example/list", Port, "443", false),
+            ("https://a.example/list", Port, "80", true),
+            ("https://a.example:80/list", Port, "80", false),
+            ("https://[::1]:8080/", Port, "8080", false),
+            ("https://a.example/list", Port, "-", false),
+        ] {
+            let found = differs(url.as_bytes(), part, value.as_bytes());
+            assert_eq!(found, expected, "{url} {part:?} {value}");
         }
     }
 
@@ -558,7 +621,7 @@ mod tests {
     #[test]
     fn schemes_are_of_the_record() {
         let hosts = Hosts { given: Some(Given::new("http://all.example")), ..Hosts::default() };
-        let url = |host, scheme| completed(&hosts, "/a", [host, None, Some(scheme)]).0;
+        let url = |host, scheme| completed(&hosts, "/a", [host, None, Some(scheme)]);
         for (host, scheme, expected) in [
             (Some("a.example"), "http", "http://a.example/a"),
             (Some("a.example"), "HTTPS", "https://a.example/a"),
@@ -578,13 +641,25 @@ mod tests {
         {
             assert_eq!(url(host, scheme), Err(Problem::BadScheme), "{host:?} {scheme}");
         }
+        // A URL has its own. A client chooses that of a target.
+        let hosts = Hosts { completes_urls: true, ..hosts };
+        let url = |text, scheme| completed(&hosts, text, [None, None, Some(scheme)]);
+        let whole = "HTTPS://b.example/a";
+        for scheme in ["https", "", "HTTP/1.1"] {
+            assert_eq!(url(whole, scheme).as_deref(), Ok(whole), "{scheme}");
+        }
+        for scheme in ["http", "ftp"] {
+            assert_eq!(url(whole, scheme), Err(Problem::BadScheme), "{scheme}");
+        }
+        let target = url("GET https://b.example/a HTTP/1.1", "http");
+        assert_eq!(target.as_deref(), Ok("https://b.example/a"));
     }
 
     #[test]
     fn two_slashes_are_of_another_host_but_in_logs() {
         let table = Hosts { given: Some(Given::new("a.example")), ..Hosts::default() };
         let log = Hosts { is_log: true, ..table.clone() };
-        let url = |hosts: &Hosts, text: &str| completed(hosts, text, [None; 3]).0;
+        let url = |hosts: &Hosts, text: &str| completed(hosts, text, [None; 3]);
         assert_eq!(url(&table, "//b.example/x"), Err(Problem::TwoSlashes));
         assert_eq!(url(&log, "//b/x").as_deref(), Ok("https://a.example//b/x"));
         assert_eq!(url(&table, "GET //b/x HTTP/1.1").as_deref(), Ok("https://a.example//b/x"));

@@ -8,11 +8,11 @@ use std::borrow::Cow;
 use bumpalo::Bump;
 
 use super::host::UNREADABLE;
-use super::noticed::{Doubts, Noticed};
-use super::place::{Place, Value};
+use super::noticed::{Doubts, Left, Noticed};
+use super::place::{LeftPart, Place, Value, part_called};
 use super::values::{Values, doubt_of_time};
 use super::{FieldPath, ListFormat, Problem, advice};
-use portcullis_captures::json_path::{FieldValue, Found, Members, without_nan};
+use portcullis_captures::json_path::{FieldValue, Found, Members, Near, without_nan};
 use portcullis_captures::names::listed;
 use portcullis_robots::access::{TimeUnit, in_range};
 
@@ -23,6 +23,8 @@ pub(super) struct ObjectValues {
     pub(super) asked: AskedValues,
     /// Whether the last value is read. It takes time to carry it along.
     has_client: bool,
+    /// Whether fields next to the URL may have parts of it that are not read, in the order of [`LeftPart::ALL`].
+    left: [bool; LeftPart::ALL.len()],
 }
 
 /// The values that are read from objects.
@@ -46,7 +48,7 @@ const AN_OBJECT: u8 = 1 << Value::ALL.len();
 
 impl ObjectValues {
     /// Returns the members of the URL at these paths, and of the other values at their `places`, as
-    /// which that of the URL is given too. If no place is given for the query, it is read at `queries`.
+    /// which that of the URL is given too. Fields next to the URL may have the parts that are `left`.
     /// `fields` are the paths of the members of the first object.
     ///
     /// # Errors
@@ -54,20 +56,25 @@ impl ObjectValues {
     /// If one is no path, or there are too many.
     pub(super) fn new(
         urls: Vec<FieldPath>,
-        queries: Vec<FieldPath>,
+        left: [bool; LeftPart::ALL.len()],
         places: [Place; Value::ALL.len()],
         unit: Option<TimeUnit>,
         fields: Vec<String>,
     ) -> Result<ObjectValues, String> {
-        let [_, times, agents, hosts, asked, schemes, clients] = &places;
-        let queries = if asked.is_asked() { asked.paths()? } else { queries };
+        let [_, times, agents, hosts, queries, schemes, clients] = &places;
         let (times, agents, hosts) = (times.paths()?, agents.paths()?, hosts.paths()?);
-        let paths = [urls, times, agents, hosts, queries, schemes.paths()?, clients.paths()?];
+        let paths =
+            [urls, times, agents, hosts, queries.paths()?, schemes.paths()?, clients.paths()?];
         let paths = paths.into_iter().enumerate();
         let paths = paths.flat_map(|(value, paths)| paths.into_iter().map(move |it| (value, it)));
         let members = Members::new(paths.collect(), &IN_LISTS, &[])?;
         let has_client = !places[Value::Client as usize].names().is_empty();
-        Ok(ObjectValues { members, asked: AskedValues::new(places, unit, fields), has_client })
+        Ok(ObjectValues {
+            members,
+            asked: AskedValues::new(places, unit, fields),
+            has_client,
+            left,
+        })
     }
 
     /// Returns the values in the object `text`.
@@ -89,13 +96,43 @@ impl ObjectValues {
         }
         let mut found = [const { Found::NONE }; COUNT];
         let mut parser = serde_json::Deserializer::from_str(text);
-        if self.members.read(&mut parser, arena, &mut found).is_err() {
+        let is_wanted = |name: &str| part_called(name.as_bytes(), true).is_some();
+        let mut near = Near { value: Value::Url as usize, is_wanted, found: Vec::new() };
+        let may_differ = self.left.contains(&true).then_some(&mut near);
+        if self.members.read_with_near(&mut parser, arena, &mut found, may_differ).is_err() {
             return match without_nan(text) {
                 Some(text) => self.read(arena.alloc_str(&text).as_bytes(), arena),
                 None => Values::from_url(Err(Problem::NotJson)),
             };
         }
-        self.asked.values(&found)
+        let values = self.asked.values(&found);
+        if near.found.is_empty() {
+            values
+        } else {
+            Values { left: self.left(near, arena), ..values }
+        }
+    }
+
+    /// Returns the parts in fields that are not read.
+    #[cold]
+    fn left<'c>(&self, near: Near<'c>, arena: &'c Bump) -> &'c [Left<'c>] {
+        let left = |(name, value, path): (&'c str, FieldValue<'c>, usize)| {
+            let (_, parents) = self.members.path(path).names().split_last()?;
+            let part = part_called(name.as_bytes(), !parents.is_empty());
+            let part = part.filter(|part| self.left[*part as usize])?;
+            let value: &'c [u8] = match value {
+                FieldValue::Text(Cow::Borrowed(text)) => text,
+                FieldValue::Text(Cow::Owned(text)) => arena.alloc_slice_copy(&text),
+                FieldValue::Null => return None,
+                FieldValue::Number(number) if part == LeftPart::Port => {
+                    arena.alloc_str(&number.to_string()).as_bytes()
+                }
+                _ => UNREADABLE,
+            };
+            Some(Left { part, value })
+        };
+        let left: Vec<Left<'c>> = near.found.into_iter().filter_map(left).collect();
+        arena.alloc_slice_copy(&left)
     }
 }
 
@@ -167,6 +204,7 @@ impl AskedValues {
                 None => doubt_of_time(&time.value, self.unit),
             },
             seen,
+            left: &[],
         }
     }
 }

@@ -6,7 +6,7 @@
 
 use portcullis_robots::access::TimeUnit;
 
-use super::place::{Place, Value};
+use super::place::{LeftPart, Place, Value, part_called};
 use super::{FieldPath, ListConfig};
 
 /// The columns or fields of a program's table.
@@ -178,7 +178,8 @@ const KNOWN: &[KnownLayout] = &[
         also: &["request_proto"],
         ..NONE
     },
-    // techdocs.akamai.com, DataStream 2, "Data set parameters".
+    // techdocs.akamai.com, DataStream 2, "Data set parameters". reqHost lacks the port, which is in reqPort: one that is not
+    // usual is noted.
     KnownLayout {
         name: "Akamai DataStream 2",
         url: "reqPath",
@@ -331,20 +332,20 @@ fn text_of(name: &[u8]) -> String {
     String::from_utf8_lossy(name.trim_ascii()).into_owned()
 }
 
-/// Returns the names among `fields`, paths of members, that could be of the query next to the member at
+/// Returns the names among `fields`, paths of members, that could be of parts of the URL next to the member at
 /// `url`.
-pub(super) fn queries_beside(url: &FieldPath, fields: &[String]) -> Vec<FieldPath> {
+pub(super) fn parts_near(url: &FieldPath, fields: &[String]) -> Vec<(LeftPart, FieldPath)> {
     let (_, parents) = url.names().split_last().expect("a path has a name");
-    let mut found: Vec<FieldPath> = Vec::new();
+    let mut found: Vec<(LeftPart, FieldPath)> = Vec::new();
     for field in fields {
         let Ok(path) = field.parse::<FieldPath>() else { continue };
-        let near = path.names().strip_prefix(parents).and_then(|rest| rest.first());
-        let Some(name) = near.filter(|it| super::place::could_be_query(it.as_bytes())) else {
+        let Some(name) = path.names().strip_prefix(parents).and_then(|rest| rest.first()) else {
             continue;
         };
+        let Some(part) = part_called(name.as_bytes(), !parents.is_empty()) else { continue };
         let path = FieldPath::from_names([parents, std::slice::from_ref(name)].concat());
-        if path.names() != url.names() && !found.contains(&path) {
-            found.push(path);
+        if path.names() != url.names() && !found.iter().any(|(_, it)| *it == path) {
+            found.push((part, path));
         }
     }
     found
@@ -392,11 +393,14 @@ mod tests {
     }
 
     #[test]
-    fn queries_are_beside_the_path() {
-        let fields = ["a.path", "a.Query_String", "a.args.x", "a.qs", "query", "a.b.query"];
+    fn parts_are_next_to_the_path() {
+        let fields =
+            ["a.path", "a.Query_String", "a.args.x", "a.qs", "query", "a.b.query", "a.Host"];
         let fields = fields.map(str::to_owned);
-        let found = queries_beside(&"a.path".parse().unwrap(), &fields);
-        let found: Vec<String> = found.iter().map(ToString::to_string).collect();
-        assert_eq!(found, ["a.Query_String", "a.args", "a.qs"]);
+        let found = parts_near(&"a.path".parse().unwrap(), &fields);
+        let found: Vec<_> = found.iter().map(|(part, path)| (*part, path.to_string())).collect();
+        let query = |path: &str| (LeftPart::Query, path.to_owned());
+        let host = (LeftPart::Host, "a.Host".to_owned());
+        assert_eq!(found, [query("a.Query_String"), query("a.args"), query("a.qs"), host]);
     }
 }

@@ -100,7 +100,7 @@ pub use noticed::Noticed;
 use noticed::{Doubts, HostsOf};
 use parquet::ParquetList;
 pub use place::Place;
-use place::Value;
+use place::{LeftPart, Value};
 pub use portcullis_captures::json_path::FieldPath;
 use portcullis_captures::warc::Targets;
 use portcullis_dialect::words;
@@ -286,11 +286,10 @@ impl ListConfig {
         let is_log = matches!(format, ListFormat::AccessLog | ListFormat::W3cLog);
         let parts = [&self.hosts, &self.queries, &self.schemes];
         let has_parts = parts.into_iter().any(Place::is_asked) || self.host.is_some() || is_log;
-        let joins_query = self.queries.is_asked();
         has_parts.then(|| Hosts {
             given: self.host.as_deref().map(Given::new),
             is_log,
-            joins_query,
+            completes_urls: self.queries.is_asked() || self.schemes.is_asked(),
         })
     }
 }
@@ -345,8 +344,8 @@ pub struct List {
     layout: Layout,
     times: Place,
     clients: Place,
-    /// The field with a query that is not read.
-    left_query: Option<String>,
+    /// The fields that may have parts of the URL of a path and are not read.
+    left: Vec<(LeftPart, String)>,
     /// The hosts of paths; `None` if a path is not a URL.
     hosts: Option<Hosts>,
     head: Vec<u8>,
@@ -374,7 +373,7 @@ impl List {
             layout: Layout::Text,
             times: Place::Usual,
             clients: Place::Usual,
-            left_query: None,
+            left: Vec::new(),
             hosts: None,
             head: Vec::new(),
             columns: Vec::new(),
@@ -398,8 +397,8 @@ impl List {
         let chosen = names.iter().position(|name| *name == rows.column_name());
         let chosen = chosen.filter(|_| note.is_some());
         let rival = chosen.and_then(|at| place::rival(&names, at, self.hosts.is_some()));
-        let left_query = rows.left_query.clone();
-        List { columns, note, rival, left_query, file: Some(Arc::clone(rows)), ..self }
+        let left = rows.left_columns();
+        List { columns, note, rival, left, file: Some(Arc::clone(rows)), ..self }
     }
 
     /// Returns the same list, whose text was in UTF-16.
@@ -567,16 +566,14 @@ impl List {
         found.map(move |(doubt, count)| doubt.describe(&counted(count, "request"), hosts))
     }
 
-    /// Returns a note on paths without a query whose records have one in another field, once all records were
-    /// read. `None` if there are none.
-    pub fn note_on_queries(&self, noticed: Noticed) -> Option<String> {
-        let field = self.left_query.as_deref()?;
-        let paths = noticed.count(Doubts::LEFT_QUERY);
-        let paths = (paths > 0).then(|| counted(paths, "path"))?;
-        Some(format!(
-            "{paths} without the query that `{field}` has, so no rule with `?` matches them; name it \
-             with ‹query_field›"
-        ))
+    /// Returns notes on paths whose URL lacks a part, or has another one, that is in a field of their records, once all
+    /// records were read.
+    pub fn notes_on_parts(&self, noticed: Noticed) -> impl Iterator<Item = String> {
+        LeftPart::ALL.into_iter().filter_map(move |part| {
+            let paths = noticed.count(part.doubt());
+            let fields = self.left.iter().filter(|it| it.0 == part).map(|it| &*it.1);
+            (paths > 0).then(|| part.describe(&counted(paths, "path"), &fields.collect::<Vec<_>>()))
+        })
     }
 
     /// Checks that times have a unit if they are numbers in most of the first records of a list that begins

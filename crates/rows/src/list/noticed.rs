@@ -1,5 +1,8 @@
 //! Observations on the records of a list, which are reported once for all.
 
+use super::ListConfig;
+use super::place::LeftPart;
+
 /// Parts of a record that may mean something else than they were read as.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Doubts(pub u8);
@@ -15,6 +18,12 @@ impl Doubts {
     pub const LEFT_QUERY: Doubts = Doubts(8);
     /// The time is a number without a unit.
     pub const NO_UNIT: Doubts = Doubts(16);
+    /// The URL of the path has another host than a field of its record that is not read.
+    pub const LEFT_HOST: Doubts = Doubts(32);
+    /// Likewise another scheme.
+    pub const LEFT_SCHEME: Doubts = Doubts(64);
+    /// Likewise another port.
+    pub const LEFT_PORT: Doubts = Doubts(128);
 
     /// The kinds of doubts about requests of logs.
     pub const OF_REQUESTS: [Doubts; 3] = [Doubts::OTHER_HOST, Doubts::NO_QUERY, Doubts::DECODED];
@@ -49,11 +58,70 @@ impl Doubts {
     }
 }
 
+/// A part of the URL of a path in a field of its record that is not read.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Left<'c> {
+    pub part: LeftPart,
+    pub value: &'c [u8],
+}
+
+impl LeftPart {
+    /// Whether a list whose paths are completed does not read the part. Without a host for all, it reads that of a field.
+    pub fn is_left(self, config: &ListConfig) -> bool {
+        match self {
+            LeftPart::Query => !config.queries.is_asked(),
+            LeftPart::Host => !config.hosts.is_asked() && config.host.is_some(),
+            LeftPart::Scheme => !config.schemes.is_asked(),
+            LeftPart::Port => true,
+        }
+    }
+
+    /// Returns the doubt about a URL that lacks the part, or has another one.
+    pub fn doubt(self) -> Doubts {
+        match self {
+            LeftPart::Query => Doubts::LEFT_QUERY,
+            LeftPart::Host => Doubts::LEFT_HOST,
+            LeftPart::Scheme => Doubts::LEFT_SCHEME,
+            LeftPart::Port => Doubts::LEFT_PORT,
+        }
+    }
+
+    /// Says that so many paths lack the part that `fields` have, of the first records. Others may be in later ones.
+    pub fn describe(self, paths: &str, fields: &[&str]) -> String {
+        let fields = match (fields, self) {
+            ([field], _) => format!("`{field}`"),
+            ([others @ .., last], _) => format!("`{}` or `{last}`", others.join("`, `")),
+            ([], LeftPart::Query) => "a field such as `args`".to_owned(),
+            ([], LeftPart::Host) => "a field such as `host`".to_owned(),
+            ([], LeftPart::Scheme) => "a field such as `scheme`".to_owned(),
+            ([], LeftPart::Port) => "a field such as `port`".to_owned(),
+        };
+        match self {
+            LeftPart::Query => format!(
+                "{paths} without the query that {fields} has, so no rule with `?` matches them; name it \
+                 with ‹query_field›"
+            ),
+            LeftPart::Host => {
+                format!("{paths} on another host than {fields} has; name it with ‹host_field›")
+            }
+            LeftPart::Scheme => {
+                format!(
+                    "{paths} with another scheme than {fields} has; name it with ‹scheme_field›"
+                )
+            }
+            LeftPart::Port => format!(
+                "{paths} with another port than {fields} has; name a field with the host and the port \
+                 with ‹host_field›"
+            ),
+        }
+    }
+}
+
 /// Observations on records: those of a chunk, or of all chunks of a list up to one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Noticed {
     /// The number of records with each kind of doubt.
-    doubts: [u64; 5],
+    doubts: [u64; u8::BITS as usize],
     /// The values that some object had, as [`Values::seen`](super::values::Values::seen).
     pub(super) seen: u8,
 }

@@ -31,11 +31,11 @@ use parquet::errors::ParquetError;
 use parquet::file::metadata::{ColumnChunkMetaData, PageIndexPolicy};
 use parquet::schema::types::ColumnDescPtr;
 
-use super::host::{Hosts, Parts as UrlParts, url_of_text};
+use super::host::Hosts;
 use super::json::{AskedValues, FoundValues, IN_LISTS};
 use super::layouts;
-use super::noticed::Doubts;
-use super::place::{TableColumn, Value, could_be_query};
+use super::noticed::{Doubts, Left};
+use super::place::{LeftPart, TableColumn, Value, part_called};
 use super::short::are_above;
 use super::values::{Values, Visit, agent_of, doubt_of_time};
 use super::{Arena, BlockBuffer, ListConfig, ListFormat, Place, Problem, advice};
@@ -60,6 +60,8 @@ pub struct ParquetList {
     pub source: ParquetSource,
     /// The columns with the values, that with the URLs first, and the members of texts that may have them.
     leaves: Vec<(Value, Leaf)>,
+    /// The columns that may have parts of the URL of a path and are not read.
+    left: Vec<(LeftPart, Leaf)>,
     /// The columns of objects with values.
     objects: Vec<Objects>,
     /// The values of rows with objects.
@@ -75,8 +77,6 @@ pub struct ParquetList {
     projection: Projection,
     /// The name of the known layout that gave the columns.
     pub(super) layout: Option<&'static str>,
-    /// As in [`List`](super::List).
-    pub(super) left_query: Option<String>,
 }
 
 /// Returns a column that can hold a value, with the unit of numbers that are times. The error says why it
@@ -144,19 +144,30 @@ fn named(file: &Columns<'_>, name: &str) -> Result<Option<Leaf>, String> {
     })
 }
 
-/// Returns the column next to that of the URLs that could have their queries. `None` if there is none.
-fn query_beside(file: &Columns<'_>, source: &ParquetSource, urls: &Leaf) -> Option<Leaf> {
-    let names = source.leaf_names();
-    let Ok(path) = urls.name.parse() else { return None };
-    let near = layouts::queries_beside(&path, &names);
-    let nested = near.iter().find_map(|path| file.find(path).ok().flatten());
-    let is_query = |name: &&str| *name != urls.name && could_be_query(name.as_bytes());
-    let top = || {
-        let names = file.names();
-        let place = names.iter().position(is_query)?;
-        Some(file.at(place))
-    };
-    nested.or_else(top).filter(|leaf| holds_bytes(&leaf.data_type))
+/// Returns the columns next to that of the URLs that could have parts of them and are not read.
+fn parts_near(
+    file: &Columns<'_>,
+    source: &ParquetSource,
+    leaves: &[(Value, Leaf)],
+    config: &ListConfig,
+) -> Vec<(LeftPart, Leaf)> {
+    let urls = &leaves[0].1;
+    let Ok(path) = urls.name.parse() else { return Vec::new() };
+    let nested = layouts::parts_near(&path, &source.leaf_names()).into_iter();
+    let nested = nested.filter_map(|(part, path)| Some((part, file.find(&path).ok().flatten()?)));
+    let names = file.names();
+    let top = names.iter().enumerate();
+    let top = top
+        .filter_map(|(place, name)| Some((part_called(name.as_bytes(), false)?, file.at(place))));
+    let mut found: Vec<(LeftPart, Leaf)> = Vec::new();
+    for (part, leaf) in nested.chain(top) {
+        let is_read = leaves.iter().any(|(_, it)| it.place == leaf.place);
+        let is_new = !is_read && !found.iter().any(|(_, it)| it.place == leaf.place);
+        if is_new && part.is_left(config) && leaf.inside.is_none() && holds_bytes(&leaf.data_type) {
+            found.push((part, leaf));
+        }
+    }
+    found
 }
 
 /// Returns the problem of a file without the column with a value. It names those with a value a row, and
@@ -212,24 +223,26 @@ impl ParquetList {
                 leaves.extend(found.into_iter().map(|leaf| (value, leaf)));
             }
             let hosts = config.hosts_in(ListFormat::Parquet);
-            let needs_query = hosts.is_some() && !config.queries.is_asked();
-            let near = needs_query.then(|| query_beside(&file, &source, &leaves[0].1)).flatten();
-            let left_query = near.as_ref().map(|it| it.name.clone());
-            leaves.extend(near.map(|leaf| (Value::Query, leaf)));
-            let projection = Projection::new(&source, leaves.iter().map(|(_, leaf)| leaf))?;
+            let left = match hosts {
+                Some(_) => parts_near(&file, &source, &leaves, &config),
+                None => Vec::new(),
+            };
+            let all = leaves.iter().map(|(_, leaf)| leaf).chain(left.iter().map(|(_, leaf)| leaf));
+            let projection = Projection::new(&source, all)?;
             let numbered: Vec<(usize, &Leaf)> =
                 leaves.iter().map(|(value, leaf)| (*value as usize, leaf)).collect();
             let objects = Objects::of(&numbered, &IN_LISTS)?;
             let asked = AskedValues::new(places.map(Place::clone), config.unit, Vec::new());
-            Ok((leaves, objects, asked, projection, layout, hosts, left_query))
+            Ok((leaves, left, objects, asked, projection, layout, hosts))
         });
-        let (leaves, objects, asked, projection, layout, hosts, left_query) =
+        let (leaves, left, objects, asked, projection, layout, hosts) =
             found.map_err(|problem| InputError::list(name, problem))?;
         let is_found = !config.urls.is_asked() || layout.is_some();
         let (decides_by_time, has_visits) = (config.times.is_asked(), config.clients.is_wanted());
         Ok(ParquetList {
             source,
             leaves,
+            left,
             objects,
             asked,
             decides_by_time,
@@ -238,13 +251,17 @@ impl ParquetList {
             hosts,
             projection,
             layout,
-            left_query,
         })
     }
 
     /// Returns the name of the column with the URLs.
     pub fn column_name(&self) -> &str {
         &self.urls().name
+    }
+
+    /// Returns the columns that may have parts of the URL of a path and are not read, by their names.
+    pub(super) fn left_columns(&self) -> Vec<(LeftPart, String)> {
+        self.left.iter().map(|(part, leaf)| (*part, leaf.name.clone())).collect()
     }
 
     fn urls(&self) -> &Leaf {
@@ -338,7 +355,8 @@ impl Parts {
                 let source = &self.list.source;
                 let pages = |leaf: &Leaf| source.page_headers(self.row_group, leaf.place);
                 let leaves = self.list.leaves.iter().map(|(_, leaf)| leaf);
-                self.columns = leaves.map(pages).collect::<Result<_, _>>()?;
+                let left = self.list.left.iter().map(|(_, leaf)| leaf);
+                self.columns = leaves.chain(left).map(pages).collect::<Result<_, _>>()?;
                 self.taken = (0, 0);
             }
             let part = match self.by_row_group {
@@ -490,6 +508,8 @@ pub struct Urls {
     times: Option<Times>,
     /// The texts of each column of objects.
     objects: Vec<BinaryViewArray>,
+    /// The texts of each column that may have parts of the URL of a path and is not read.
+    left: Vec<BinaryViewArray>,
 }
 
 impl Urls {
@@ -504,7 +524,8 @@ impl Urls {
         }
         let objects =
             list.objects.iter().map(|objects| objects.texts(batch)).collect::<Option<_>>()?;
-        Some(Urls { list: Arc::clone(list), rows: batch.num_rows(), texts, times, objects })
+        let left = list.left.iter().map(|(_, leaf)| leaf.bytes(batch)).collect::<Option<_>>()?;
+        Some(Urls { list: Arc::clone(list), rows: batch.num_rows(), texts, times, objects, left })
     }
 
     /// Fills `block` with rows from `first` on. Returns their number.
@@ -525,6 +546,10 @@ impl Urls {
         visits.clear();
         for row in first..self.rows.min(first + RECORDS_AT_ONCE) {
             let values = self.values(row, arena);
+            let values = match self.left.is_empty() {
+                true => values,
+                false => Values { left: self.left_in(row, arena), ..values },
+            };
             if decides_by_time {
                 times.push(values.time);
             }
@@ -563,11 +588,20 @@ impl Urls {
             client: text(Value::Client),
             doubts,
             seen: 0,
+            left: &[],
         }
     }
 
     fn time(&self, row: usize) -> (Option<UnixSeconds>, Doubts) {
         self.times.as_ref().map_or_else(Default::default, |times| times[row])
+    }
+
+    /// Returns the parts in the columns of a row that are not read.
+    fn left_in<'u>(&'u self, row: usize, arena: &'u Arena) -> &'u [Left<'u>] {
+        let columns = self.list.left.iter().zip(&self.left);
+        let columns = columns.filter(|(_, texts)| texts.is_valid(row));
+        let left = columns.map(|((part, _), texts)| Left { part: *part, value: texts.value(row) });
+        arena.alloc_slice_copy(&left.collect::<Vec<_>>())
     }
 
     /// Returns the values in a row with objects, as if the row were an object too.
@@ -598,13 +632,12 @@ impl Urls {
     /// or NUL in the URL is written as `%0A`, `%0D` or `%00`. The URL itself is decided as it is.
     #[inline]
     fn record<'u>(&'u self, values: Values<'u>, arena: &'u Arena) -> (Record<'u>, Doubts) {
-        let Values { url, host, query, scheme, doubts, .. } = values;
-        let text = match url {
+        let doubts = values.doubts;
+        let text = match values.url {
             Ok(text) => text,
             Err(problem) => return (Record::default().with_problem(problem), doubts),
         };
-        let parts = || UrlParts { host, query, scheme };
-        match url_of_text(text, parts, self.list.hosts.as_ref(), arena) {
+        match values.url_of(text, self.list.hosts.as_ref(), arena) {
             Ok((url, own)) => (on_a_line(url, arena), doubts.and(own)),
             Err(problem) => (on_a_line(text, arena).with_problem(problem), doubts),
         }

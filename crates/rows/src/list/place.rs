@@ -14,8 +14,60 @@ use super::ListFormat;
 /// counts.
 pub(crate) const URL_NAMES: [&str; 4] = ["url", "address", "loc", "uri"];
 
-/// Names for the query of a path, besides names with `query` in them.
-const QUERY_NAMES: [&str; 2] = ["args", "qs"];
+/// Names for the parts of the URL of a path, besides names with `query` in them. A host in a field `hostname` may be the
+/// machine that wrote the log, and a port in `server_port` that after a proxy. A `port` counts in an object with the path,
+/// as ECS has it.
+const PART_NAMES: [(&str, LeftPart); 23] = [
+    ("args", LeftPart::Query),
+    ("qs", LeftPart::Query),
+    ("host", LeftPart::Host),
+    ("http_host", LeftPart::Host),
+    ("vhost", LeftPart::Host),
+    ("domain", LeftPart::Host),
+    ("url.domain", LeftPart::Host),
+    ("url_host_name", LeftPart::Host),
+    ("x-host-header", LeftPart::Host),
+    ("cs-host", LeftPart::Host),
+    ("reqhost", LeftPart::Host),
+    ("requesthost", LeftPart::Host),
+    ("clientrequesthost", LeftPart::Host),
+    ("scheme", LeftPart::Scheme),
+    ("url.scheme", LeftPart::Scheme),
+    ("url_protocol", LeftPart::Scheme),
+    ("cs-protocol", LeftPart::Scheme),
+    ("requestscheme", LeftPart::Scheme),
+    ("clientrequestscheme", LeftPart::Scheme),
+    ("reqport", LeftPart::Port),
+    ("requestport", LeftPart::Port),
+    ("url.port", LeftPart::Port),
+    ("port", LeftPart::Port),
+];
+
+/// The first letters, in the bits of their last five bits, that the [`PART_NAMES`] of each length have.
+const PART_LETTERS: [u32; 32] = {
+    let mut letters = [0; 32];
+    let mut number = 0;
+    while number < PART_NAMES.len() {
+        let name = PART_NAMES[number].0.as_bytes();
+        letters[name.len()] |= 1 << (name[0] & 31);
+        number += 1;
+    }
+    letters
+};
+
+/// A part of the URL of a path that a field of its record may have although no flag and no layout names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum LeftPart {
+    Query,
+    Host,
+    Scheme,
+    Port,
+}
+
+impl LeftPart {
+    pub const ALL: [LeftPart; 4] =
+        [LeftPart::Query, LeftPart::Host, LeftPart::Scheme, LeftPart::Port];
+}
 
 /// Names in server logs for the target that a client asked for, besides the `uri` of the file that they served.
 const REQUEST_NAMES: [&str; 2] = ["requesturi", "request"];
@@ -312,9 +364,46 @@ pub(super) fn rival(names: &[impl AsRef<[u8]>], place: usize, has_paths: bool) -
     Some(String::from_utf8_lossy(name.as_ref().trim_ascii()).into_owned())
 }
 
-/// Whether a column or a field with this name has the query of a path next to it, in any case.
-pub(super) fn could_be_query(name: &[u8]) -> bool {
-    let name = name.trim_ascii().to_ascii_lowercase();
-    memchr::memmem::find(&name, b"query").is_some()
-        || QUERY_NAMES.iter().any(|usual| name == usual.as_bytes())
+/// Returns the part of the URL of a path that a column or a field with this name next to it has, in any case. Both may be
+/// in an object.
+#[inline]
+pub(super) fn part_called(name: &[u8], are_inside: bool) -> Option<LeftPart> {
+    let first = name.first()?;
+    let letters = PART_LETTERS.get(name.len()).copied().unwrap_or_default();
+    let could_be_named = letters >> (first & 31) & 1 != 0;
+    let named = if could_be_named { part_named(name, are_inside) } else { None };
+    named.or_else(|| (may_have_q(name) && has_query(name)).then_some(LeftPart::Query))
+}
+
+/// Whether a name may have the letter `q`, in any case, as `query` has.
+#[inline]
+fn may_have_q(name: &[u8]) -> bool {
+    const ONES: u64 = u64::from_ne_bytes([1; 8]);
+    let has_q = |bytes: u64| {
+        let others = (bytes | (ONES << 5)) ^ (ONES * u64::from(b'q'));
+        others.wrapping_sub(ONES) & !others & (ONES << 7) != 0
+    };
+    let of_eight = |bytes: &[u8; 8]| u64::from_ne_bytes(*bytes);
+    let of_four = |bytes: &[u8; 4]| u64::from(u32::from_ne_bytes(*bytes));
+    match (name.len(), name.first_chunk(), name.last_chunk()) {
+        (8..=16, Some(first), Some(last)) => has_q(of_eight(first)) || has_q(of_eight(last)),
+        (0..5, ..) => false,
+        (5..8, ..) => match (name.first_chunk(), name.last_chunk()) {
+            (Some(first), Some(last)) => has_q(of_four(first) << 32 | of_four(last)),
+            _ => true,
+        },
+        _ => memchr::memchr2(b'q', b'Q', name).is_some(),
+    }
+}
+
+fn has_query(name: &[u8]) -> bool {
+    let mut words = name.windows(b"query".len());
+    words.any(|word| word[0] | 0x20 == b'q' && word.eq_ignore_ascii_case(b"query"))
+}
+
+/// Returns the part whose usual name this is.
+fn part_named(name: &[u8], are_inside: bool) -> Option<LeftPart> {
+    let is = |usual: &str| name.eq_ignore_ascii_case(usual.as_bytes());
+    let found = PART_NAMES.iter().find(|(usual, _)| is(usual));
+    found.filter(|_| are_inside || !is("port")).map(|(_, part)| *part)
 }

@@ -71,6 +71,13 @@ pub(super) fn is_target(text: &[u8]) -> bool {
     text.starts_with(b"/") || is_absolute(text)
 }
 
+/// Whether a text is a URL, or a request for one, and no path that other fields complete.
+pub(super) fn is_whole_url(text: &[u8]) -> bool {
+    let text = text.trim_ascii();
+    let target = target(text).filter(|_| !text.starts_with(b"/")).unwrap_or(text);
+    !target.starts_with(b"/")
+}
+
 /// Returns whether a target begins with a scheme.
 fn is_absolute(target: &[u8]) -> bool {
     let scheme = &target[..memmem::find(target, b"://").unwrap_or(0)];
@@ -129,18 +136,25 @@ fn is_joined(host: &[u8], rest: &[u8]) -> bool {
 
 /// Whether a URL with this scheme and host is of an origin, which is a host that may have a scheme and a port. One
 /// without them is that of both schemes at their usual ports.
-fn is_of_origin(scheme: &[u8], host: &[u8], origin: &[u8]) -> bool {
+pub(super) fn is_of_origin(scheme: &[u8], host: &[u8], origin: &[u8]) -> bool {
     let start = memmem::find(origin, b"://").map_or(0, |at| at + 3);
     let (own_scheme, named) = origin.split_at(start);
-    let usual_port = match () {
-        () if scheme.eq_ignore_ascii_case(b"http://") => 80,
-        () if scheme.eq_ignore_ascii_case(b"https://") => 443,
-        () => return false,
-    };
+    let Some(usual_port) = usual_port(scheme) else { return false };
     let ((name, port), (named, named_port)) = (name_and_port(host), name_and_port(named));
     let is_scheme = own_scheme.is_empty() || own_scheme.eq_ignore_ascii_case(scheme);
     let is_port = port.unwrap_or(usual_port) == named_port.unwrap_or(usual_port);
     is_scheme && is_port && name.eq_ignore_ascii_case(named)
+}
+
+/// Returns the port of a scheme with `://`; `None` if it is none of the web.
+fn usual_port(scheme: &[u8]) -> Option<u32> {
+    let ports: [(&[u8], u32); 2] = [(b"http://", 80), (b"https://", 443)];
+    ports.into_iter().find(|(name, _)| scheme.eq_ignore_ascii_case(name)).map(|(_, port)| port)
+}
+
+/// Returns the port of a URL with this scheme and host.
+pub(super) fn port_of(scheme: &[u8], host: &[u8]) -> Option<u32> {
+    name_and_port(host).1.or_else(|| usual_port(scheme))
 }
 
 /// Returns a host without the dot at its end and the brackets of an address, and its port. An address without brackets

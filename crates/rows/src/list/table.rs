@@ -9,7 +9,7 @@ use super::delimited::Columns;
 use super::layout::Layout;
 use super::layouts;
 use super::look::{LINES, Look};
-use super::place::{TableColumn, Value, could_be_query, could_be_url, rival};
+use super::place::{TableColumn, Value, could_be_url, part_called, rival};
 use super::request::target;
 use super::{List, ListConfig, Place, advice};
 use crate::limits::{RECORDS_LOOKED_AT_MAX, TABLE_COMMENTS_MAX};
@@ -46,6 +46,7 @@ impl Look<'_> {
                 separator: separators[0],
                 url: 0,
                 others: [None; 6],
+                left: Vec::new(),
                 unit: self.config.unit,
                 count: 1,
                 missing_max: 0,
@@ -145,17 +146,11 @@ impl Look<'_> {
             let of_folder = |problem| advice::of_folder(self.name, at, value).unwrap_or(problem);
             found.transpose().map_err(of_folder)
         };
-        let query = place(queries, Value::Query)?;
-        let has_paths = config.hosts_in(self.format).is_some();
-        let could_be_query = |place: &usize| *place != url && could_be_query(&row[*place]);
-        let near = (0..row.len()).find(could_be_query);
-        let near = near.filter(|_| is_header && has_paths && query.is_none());
-        let left_query = near.map(|place| text_of(&row[place]));
         let others = [
             place(times, Value::Time)?,
             place(agents, Value::Agent)?,
             place(hosts, Value::Host)?,
-            query.or(near),
+            place(queries, Value::Query)?,
             place(schemes, Value::Scheme)?,
             place(clients, Value::Client)?,
         ];
@@ -165,8 +160,17 @@ impl Look<'_> {
             advice::check_lines(self.name, rows, self.is_whole)?;
         }
         let (unit, count) = (*unit, row.len());
-        let list = look.table(Columns { separator, url, others, unit, count, missing_max });
-        let list = List { left_query, ..list };
+        let has_paths = is_header && config.hosts_in(self.format).is_some();
+        let is_read = |place: usize| place == url || others.contains(&Some(place));
+        let left = |(place, name): (usize, &Vec<u8>)| {
+            let part = part_called(name.trim_ascii(), false)?;
+            let is_left = has_paths && part.is_left(&config) && !is_read(place);
+            is_left.then_some((part, place))
+        };
+        let left: Vec<_> = row.iter().enumerate().filter_map(left).collect();
+        let names = left.iter().map(|&(part, place)| (part, text_of(&row[place]))).collect();
+        let list = look.table(Columns { separator, url, others, left, unit, count, missing_max });
+        let list = List { left: names, ..list };
         let is_asked = self.config.urls.is_asked();
         if !is_header {
             let has_rival = |row: &Vec<Vec<u8>>| {

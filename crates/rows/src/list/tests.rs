@@ -1090,7 +1090,7 @@ fn records_are_noticed_once() {
             noticed.merge(rows.noticed());
             next = rows.rest();
         }
-        let note = chunk.list.note_on_queries(noticed).unwrap();
+        let note = chunk.list.notes_on_parts(noticed).next().unwrap();
         assert!(note.starts_with("3 paths without the query that `query` has"), "{note}");
     }
 }

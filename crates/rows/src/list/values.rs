@@ -10,10 +10,11 @@ use std::ops::{Deref, Range};
 use portcullis_dialect::limits::RECORDS_AT_ONCE;
 use portcullis_engine::bytes::percent_triplet;
 
-use super::host::{Hosts, Parts, url_of_text};
+use super::host::{Hosts, Parts, differs, url_of_text};
 pub use bumpalo::Bump as Arena;
 
-use super::noticed::Doubts;
+use super::noticed::{Doubts, Left};
+use super::request::is_whole_url;
 use super::{OpenStreams, Problem};
 use crate::input::Record;
 use portcullis_captures::json_path::FieldValue;
@@ -38,6 +39,8 @@ pub(super) struct Values<'c> {
     /// The values that an object has: a bit for each in the order of
     /// [`Value::ALL`](super::place::Value::ALL), and one for the object.
     pub seen: u8,
+    /// The parts of the URL of a path in fields that are not read.
+    pub left: &'c [Left<'c>],
 }
 
 /// When a request came, and from which client.
@@ -69,7 +72,7 @@ fn without_port(client: &[u8]) -> &[u8] {
 impl<'c> Values<'c> {
     pub(super) fn from_url(url: Result<&'c [u8], Problem>) -> Values<'c> {
         let ([agent, host, query, scheme, client], doubts) = ([None; 5], Doubts::default());
-        Values { url, time: None, agent, host, query, scheme, client, doubts, seen: 0 }
+        Values { url, time: None, agent, host, query, scheme, client, doubts, seen: 0, left: &[] }
     }
 
     /// Returns `record` with the URL that its text means, and what is in doubt. `hosts` completes paths.
@@ -80,9 +83,8 @@ impl<'c> Values<'c> {
         hosts: Option<&Hosts>,
         arena: &'c Arena,
     ) -> (Record<'c>, Doubts) {
-        let Values { host, query, scheme, doubts, .. } = *self;
-        let parts = || Parts { host, query, scheme };
-        let url = self.url.and_then(|text| url_of_text(text, parts, hosts, arena));
+        let doubts = self.doubts;
+        let url = self.url.and_then(|text| self.url_of(text, hosts, arena));
         match url {
             _ if record.text().iter().all(u8::is_ascii_whitespace) => {
                 (record.with_url(b""), doubts)
@@ -91,6 +93,34 @@ impl<'c> Values<'c> {
             Err(problem) => (record.with_problem(problem), doubts),
         }
     }
+}
+
+impl<'c> Values<'c> {
+    /// Returns the URL that a text means with these values, and what is in doubt. `hosts` completes paths.
+    #[inline]
+    pub(super) fn url_of(
+        &self,
+        text: &'c [u8],
+        hosts: Option<&Hosts>,
+        arena: &'c Arena,
+    ) -> Result<(&'c [u8], Doubts), Problem> {
+        let Values { host, query, scheme, left, .. } = *self;
+        let parts = || Parts { host, query, scheme };
+        let (url, doubts) = url_of_text(text, parts, hosts, arena)?;
+        let is_path = || hosts.is_some() && !is_whole_url(text);
+        let has_left = !left.is_empty() && is_path();
+        Ok((url, if has_left { doubts.and(doubts_of_left(url, left)) } else { doubts }))
+    }
+}
+
+/// Returns the doubts about the URL of a path, of whose record these parts are not read.
+#[cold]
+fn doubts_of_left(url: &[u8], left: &[Left<'_>]) -> Doubts {
+    let doubt = |left: &Left<'_>| {
+        let doubt = left.part.doubt();
+        Doubts::default().with(doubt, differs(url, left.part, left.value))
+    };
+    left.iter().map(doubt).fold(Doubts::default(), Doubts::and)
 }
 
 /// Returns the doubt about a value that is no time: it may be a number whose unit is not known.

@@ -26,7 +26,7 @@ fn read_by(all: &LogLine, line: &[u8], given: Option<&str>) -> (Read, Doubts) {
 #[track_caller]
 fn check_usual(all: &LogLine, line: &[u8], given: Option<&Given>) -> bool {
     let arena = Arena::new();
-    let hosts = Hosts { given: given.cloned(), is_log: true, joins_query: false };
+    let hosts = Hosts { given: given.cloned(), is_log: true, completes_urls: false };
     let mut origins = Origins::new(&hosts, &arena);
     type Whole<'w> = (Record<'w>, Values<'w>, Doubts);
     let shown = |(record, values, doubts): Whole<'_>| {
