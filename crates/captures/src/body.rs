@@ -49,7 +49,7 @@ impl<'c> Settled<'c> {
 /// Returns the answer for a status (0 if there was none) and a body. `is_whole` is false if the
 /// body's end is missing.
 ///
-/// Only a 2xx answer keeps its body. A 2xx answer without a body is broken, unless its status has
+/// Only a 2xx answer keeps its body. A 2xx answer without a body is broken, unless it is whole and its status has
 /// none (204 and 205; RFC 9110, sections 15.3.5 and 15.3.6).
 pub(super) fn settle<'c>(
     status: u16,
@@ -60,7 +60,8 @@ pub(super) fn settle<'c>(
     match (status, body) {
         (0, _) => Settled::bodiless(Fetched::NoResponse),
         (200..=299, Some(body)) => settle_body(status, body, is_whole, config),
-        (200..=203 | 206..=299, None) => Settled::bodiless(Fetched::BrokenBody),
+        (204 | 205, None) if is_whole => Settled::bodiless(Fetched::Status(status)),
+        (200..=299, None) => Settled::bodiless(Fetched::BrokenBody),
         (_, _) => Settled::bodiless(Fetched::Status(status)),
     }
 }
@@ -88,6 +89,11 @@ fn settle_body<'c>(
         return Settled { notes, ..Settled::bodiless(Fetched::BrokenBody) };
     }
     Settled { answer: Fetched::Status(status), body, notes }
+}
+
+/// Whether an answer leads on to another URL, unless it has too many redirects before it. A 304 does not.
+pub(super) fn is_redirect(answer: Fetched) -> bool {
+    matches!(answer, Fetched::Status(300..=303 | 305..=399))
 }
 
 /// Returns the notes whose conditions hold.

@@ -31,7 +31,7 @@ use portcullis_robots::access::{TimeUnit, seconds_of};
 use super::capture::{BatchReader, BrokenKind, CaptureSink, ReadConfig};
 use super::escapes;
 use super::json_path::{FieldPath, FieldValue};
-use super::record::Record;
+use super::record::{Head, Record};
 use super::schema::{CaptureField, FieldMap, FoundColumn};
 use super::text::{RecordReader, batches, lines_in};
 
@@ -120,19 +120,21 @@ impl Schema {
         for field in Fields::new(row, self.separator) {
             is_open |= field.problem.is_some();
             for &(name, rank, _) in self.columns.iter().filter(|column| column.2 == count) {
-                let value = match field.text() {
-                    text if field.is_missing() || stands_for_none(&text) => FieldValue::Null,
-                    text if name == CaptureField::Truncated && is_false(&text) => {
-                        FieldValue::Boolean(false)
+                let (value, problem) = match field.text() {
+                    text if field.is_missing() || stands_for_none(&text) => {
+                        (FieldValue::Null, None)
                     }
                     text => {
-                        if name == CaptureField::Body && !field.is_quoted() {
-                            escaped = escapes::problem_of_line(&text);
-                        }
-                        FieldValue::Text(text)
+                        let is_plain = name == CaptureField::Body && !field.is_quoted();
+                        let problem = is_plain.then(|| escapes::problem_of_line(&text)).flatten();
+                        (FieldValue::Text(text), problem)
                     }
                 };
                 record.set(name, rank, value);
+                // Of several columns with a body, one counts.
+                if name == CaptureField::Body && record.values[name as usize].rank == rank {
+                    escaped = problem;
+                }
             }
             count += 1;
         }
@@ -178,10 +180,6 @@ fn position(names: &[String], path: &FieldPath) -> FoundColumn<usize> {
     Ok(number.filter(|&at| at < names.len()).map(Ok))
 }
 
-fn is_false(text: &[u8]) -> bool {
-    [&b"false"[..], b"0", b"no"].iter().any(|it| it.eq_ignore_ascii_case(text.trim_ascii()))
-}
-
 impl RecordReader for Schema {
     fn framing(&self) -> Framing {
         self.separator.framing()
@@ -218,7 +216,7 @@ impl RecordReader for Schema {
         if let b"\n" | b"\r\n" = record {
             return Ok(());
         }
-        sink(Ok(self.record(record)?.capture(&[], &self.fields, config)?));
+        sink(Ok(self.record(record)?.capture(&Head::default(), &self.fields, config)?));
         Ok(())
     }
 }

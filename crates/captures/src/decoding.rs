@@ -50,7 +50,7 @@ impl Budget {
                 *damage = damage.with(CaptureNote::UnknownCoding);
                 break;
             };
-            // An empty body is empty in any coding.
+            // Nothing to undo; its framing says whether it is whole.
             if body.is_empty() {
                 break;
             }

@@ -4,14 +4,18 @@
 //! {"a.example": {"2024-01-01": "User-agent: *\n"}, "b.example": "", "c.example": null}
 //! ```
 //!
-//! `null` means that there was no answer. Cost: one pass; an object with millions of files takes the memory of one.
+//! `null` means that there was no answer. A name that a user gives to a field is none of a host, and neither is one
+//! that ends like a field, such as `answer.url`. `.host` is a top-level domain too, so `shop.host` is a host if it has
+//! a text that is not the name of one.
+//!
+//! Cost: one pass; an object with millions of files takes the memory of one.
 
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, Visitor};
 
 use super::json_path::Text;
-use super::schema::CaptureField;
+use super::schema::{CaptureField, FieldMap};
 
 /// A file in an object of hosts.
 #[derive(Clone, Copy)]
@@ -29,25 +33,43 @@ pub(super) struct FileOfHost<'f> {
 /// If it is no such object. The files before that were passed.
 pub(super) fn read_files(
     text: &[u8],
+    fields: &FieldMap,
     each: &mut dyn FnMut(FileOfHost<'_>),
 ) -> Result<(), serde_json::Error> {
     let mut parser = serde_json::Deserializer::from_slice(text);
-    parser.deserialize_map(Hosts(each))?;
+    parser.deserialize_map(Hosts { fields, each })?;
     parser.end()
 }
 
-/// Whether a name can be a host, and not the path of a field, such as `answer.url`.
-pub(super) fn is_host(name: &str) -> bool {
+/// Whether a member is that of a host, by its name and its value, if that is a text or the beginning of one. It is not
+/// if its name is the path of a field.
+pub(super) fn is_host(name: &str, text: Option<&str>, fields: &FieldMap) -> bool {
     let is_field = |label: &str| {
         let mut names = CaptureField::ALL.into_iter().flat_map(CaptureField::usual_names);
         names.any(|name| label.eq_ignore_ascii_case(name))
     };
-    let label = name.rsplit_once('.').map(|(_, label)| label);
-    !name.contains(' ') && label.is_some_and(|label| !is_field(label))
+    let Some((_, label)) = name.rsplit_once('.').filter(|_| !name.contains(' ')) else {
+        return false;
+    };
+    let is_domain = label.eq_ignore_ascii_case("host") && text.is_some_and(|text| !is_word(text));
+    (is_domain || !is_field(label)) && !fields.has_member(name)
+}
+
+/// Whether a text may be the name or the URL of a host, and is no file.
+fn is_word(text: &str) -> bool {
+    let is_port_or_url = |(_, rest): (&str, &str)| {
+        rest.starts_with("//") || !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    !text.is_empty()
+        && !text.contains([' ', '\t', '\r', '\n', '#'])
+        && text.split_once(':').is_none_or(is_port_or_url)
 }
 
 /// An object of hosts.
-struct Hosts<'e>(&'e mut dyn FnMut(FileOfHost<'_>));
+struct Hosts<'e> {
+    fields: &'e FieldMap,
+    each: &'e mut dyn FnMut(FileOfHost<'_>),
+}
 
 impl<'de> Visitor<'de> for Hosts<'_> {
     type Value = ();
@@ -56,12 +78,13 @@ impl<'de> Visitor<'de> for Hosts<'_> {
         f.write_str("an object of hosts")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<(), A::Error> {
+    fn visit_map<A: MapAccess<'de>>(mut self, mut members: A) -> Result<(), A::Error> {
         while let Some(Text(host)) = members.next_key()? {
-            if !is_host(&host) {
-                return Err(A::Error::custom(format!("`{host}` is no host")));
+            let Hosts { fields, each } = &mut self;
+            if !is_host(&host, Some(""), fields) {
+                return Err(no_host(&host));
             }
-            members.next_value_seed(Files { host: &host, date: None, each: &mut *self.0 })?;
+            members.next_value_seed(Files { host: &host, date: None, fields, each })?;
         }
         Ok(())
     }
@@ -71,7 +94,22 @@ impl<'de> Visitor<'de> for Hosts<'_> {
 struct Files<'e> {
     host: &'e str,
     date: Option<&'e str>,
+    fields: &'e FieldMap,
     each: &'e mut dyn FnMut(FileOfHost<'_>),
+}
+
+impl Files<'_> {
+    /// Checks once that the name is that of a host with this text, or without one.
+    fn check<E: Error>(&self, text: Option<&str>) -> Result<(), E> {
+        match self.date.is_some() || is_host(self.host, text, self.fields) {
+            true => Ok(()),
+            false => Err(no_host(self.host)),
+        }
+    }
+}
+
+fn no_host<E: Error>(name: &str) -> E {
+    E::custom(format!("`{name}` is no host"))
 }
 
 impl<'de> DeserializeSeed<'de> for Files<'_> {
@@ -89,22 +127,26 @@ impl<'de> Visitor<'de> for Files<'_> {
         f.write_str("a file, or null")
     }
 
-    fn visit_unit<E>(self) -> Result<(), E> {
+    fn visit_unit<E: Error>(self) -> Result<(), E> {
+        self.check(None)?;
         (self.each)(FileOfHost { host: self.host, date: self.date, body: None });
         Ok(())
     }
 
-    fn visit_str<E>(self, body: &str) -> Result<(), E> {
+    fn visit_str<E: Error>(self, body: &str) -> Result<(), E> {
+        self.check(Some(body))?;
         (self.each)(FileOfHost { host: self.host, date: self.date, body: Some(body) });
         Ok(())
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut files: A) -> Result<(), A::Error> {
-        let Files { host, date: None, each } = self else {
+        self.check(None)?;
+        let Files { host, date: None, fields, each } = self else {
             return Err(A::Error::custom("an object instead of a file"));
         };
         while let Some(Text(date)) = files.next_key()? {
-            files.next_value_seed(Files { host, date: Some(&date), each: &mut *each })?;
+            let date = Some(&*date);
+            files.next_value_seed(Files { host, date, fields, each: &mut *each })?;
         }
         Ok(())
     }

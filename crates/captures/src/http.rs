@@ -119,7 +119,10 @@ impl<'m> Message<'m> {
         // The length also does not apply to a body that was decoded before it was stored.
         let is_short = framing.length.is_some_and(|length| length > sent_bytes);
         let is_short = is_short && is_as_sent && !framing.is_chunked;
-        damage = damage.union(notes([(CaptureNote::ShortBody, is_short)]));
+        damage = damage.union(notes([
+            (CaptureNote::ShortBody, is_short),
+            (CaptureNote::BadCompression, sent_bytes == 0 && framing.needs_bytes(self.status)),
+        ]));
         let is_whole = damage == CaptureNotes::EMPTY;
         let mut settled = settle(self.status, Some(body), is_whole, config);
         let html = notes([(CaptureNote::HtmlContentType, framing.is_html)]);
@@ -164,6 +167,12 @@ struct Framing {
 }
 
 impl Framing {
+    /// Whether a body without bytes is not all that was sent: every coding has bytes for an empty body, too.
+    fn needs_bytes(&self, status: u16) -> bool {
+        let has_none = self.is_chunked || self.length == Some(0) || matches!(status, 204 | 205);
+        !self.codings.is_empty() && !has_none
+    }
+
     fn read(message: &Message<'_>) -> Framing {
         let mut framing = Framing::default();
         let mut transfer_codings = Vec::new();

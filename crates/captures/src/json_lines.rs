@@ -19,7 +19,7 @@
 //! | `redirects` | the redirects that were followed: a list of URLs, or of objects with a `url` |
 //! | `body` | the decoded body, as text |
 //! | `body_base64` | the decoded body, in base64, if it is not UTF-8 |
-//! | `truncated` | set if the body was cut: anything but `null`, `false`, 0 and an empty text |
+//! | `truncated` | set if the body was cut: anything but `null`, `false`, 0, an empty text, and a text that says no |
 //!
 //! A line may also be an object of hosts, each with its body, or with an object of dates that has the body of
 //! each day; `null` means that there was no answer: `{"a.example": {"2024-01-01": "User-agent: *\n"}}`. One with
@@ -38,7 +38,7 @@
 //! status, no body and no error). A 2xx answer without a body is [`Fetched::BrokenBody`], unless its
 //! status is 204 or 205, which have none. A 2xx answer with `truncated` or an `error` is
 //! [`Fetched::BrokenBody`] too, unless the body reaches the size limit, and so is a 206 whose
-//! `Content-Range` is not all of the file.
+//! `Content-Range` is not all of the file. The target of a redirect without `headers` is not known.
 //!
 //! Cost: one pass over each line, and a copy of each text that contains an escape. Base64 is
 //! decoded up to the size limit. A line longer than
@@ -61,7 +61,7 @@ use super::body::is_html;
 use super::history::{FileOfHost, is_host, read_files};
 use super::json_path::{FieldValue, Members, Text, without_nan};
 use super::limits::{FILES_PER_RECORD_MAX, HEADER_VALUES_MAX};
-use super::record::Record;
+use super::record::{Head, Record};
 use super::schema::{CaptureField, FieldMap};
 use super::text::{RecordReader, batches};
 use super::{BatchReader, BrokenRecord, Capture, CaptureSink, ReadConfig};
@@ -84,11 +84,11 @@ pub fn open(mut source: Source, fields: &FieldMap) -> impl BatchReader + use<> {
     source.skip_mark();
     source.fill(CHUNK_BYTES);
     let first = source.buffer();
-    let (is_array, is_of_hosts) = (is_list_of_objects(first), is_object_of_hosts(first));
+    let (is_array, is_of_hosts) = (is_list_of_objects(first), is_object_of_hosts(first, fields));
     if is_array || is_of_hosts {
-        source = source.through(|stream| {
-            StageLines::new(ItemLines { items: JsonItems::new(stream), is_of_hosts })
-        });
+        let hosts = is_of_hosts.then(|| fields.clone());
+        source = source
+            .through(|stream| StageLines::new(ItemLines { items: JsonItems::new(stream), hosts }));
     }
     let noun = match (is_array, is_of_hosts) {
         (true, _) => "item",
@@ -108,28 +108,46 @@ fn is_list_of_objects(text: &[u8]) -> bool {
     inside.is_some_and(|inside| inside.is_empty() || inside.starts_with(b"{"))
 }
 
-/// Whether a text begins with an object of hosts that goes on after the first line, or after the text.
-fn is_object_of_hosts(text: &[u8]) -> bool {
-    let first = trim(text, WHITE_SPACE).split(|&byte| byte == b'\n').next().unwrap_or_default();
-    begins_with_host(text) && serde_json::from_slice::<IgnoredAny>(first).is_err()
+/// Whether a text begins with an object of hosts that goes on after the first line, or after the text. A longer line
+/// may be a capture, whose first name has a dot: its other names are none of hosts.
+fn is_object_of_hosts(text: &[u8], fields: &FieldMap) -> bool {
+    if !begins_with_host(text, fields) {
+        return false;
+    }
+    let text = trim(text, WHITE_SPACE);
+    let Some(end) = memchr::memchr(b'\n', text) else {
+        let read = read_files(text, fields, &mut |_| {});
+        return read.is_err_and(|error| !error.is_data());
+    };
+    let is_json = |text: &[u8]| serde_json::from_slice::<IgnoredAny>(text).is_ok();
+    let line = &text[..end];
+    let is_with_nan = || Some(is_json(without_nan(str::from_utf8(line).ok()?)?.as_bytes()));
+    !is_json(line) && is_with_nan() != Some(true)
 }
 
 /// Whether a text begins as an object whose first name is a host, with a value that hosts have.
-fn begins_with_host(text: &[u8]) -> bool {
-    let name = || {
+fn begins_with_host(text: &[u8], fields: &FieldMap) -> bool {
+    let is_of_host = || {
         let inside = trim(text, WHITE_SPACE).strip_prefix(b"{")?;
         let name = trim(inside, WHITE_SPACE).strip_prefix(b"\"")?;
         let (name, rest) = name.split_at(memchr::memchr(b'"', name)?);
         let value = trim(rest[1..].trim_ascii_start().strip_prefix(b":")?, WHITE_SPACE);
-        matches!(value, [b'{' | b'"' | b'n', ..]).then_some(str::from_utf8(name).ok()?)
+        let file = value.strip_prefix(b"\"").map(|text| {
+            // Escapes are in files alone.
+            let end = memchr::memchr(b'"', text).unwrap_or(text.len());
+            String::from_utf8_lossy(&text[..end]).replace('\\', " ")
+        });
+        let is_value = matches!(value, [b'{' | b'"' | b'n', ..]);
+        Some(is_value && is_host(str::from_utf8(name).ok()?, file.as_deref(), fields))
     };
-    name().is_some_and(is_host)
+    is_of_host() == Some(true)
 }
 
 /// The items of an array, or the hosts of an object, as lines with an object each.
 struct ItemLines {
     items: JsonItems,
-    is_of_hosts: bool,
+    /// For hosts, the names that are those of fields.
+    hosts: Option<FieldMap>,
 }
 
 impl Stage for ItemLines {
@@ -137,15 +155,15 @@ impl Stage for ItemLines {
         while lines.len() < STAGE_READ_BYTES
             && let Some(item) = self.items.next()?
         {
-            if !self.is_of_hosts {
+            let Some(fields) = &self.hosts else {
                 item.write_line(lines);
                 continue;
-            }
+            };
             let (start, number) = (lines.len(), item.number + 1);
             lines.push(b'{');
             item.write_line(lines);
             lines.splice(lines.len() - 1.., *b"}\n");
-            if !begins_with_host(&lines[start..]) {
+            if !begins_with_host(&lines[start..], fields) {
                 lines.truncate(start);
                 let problem = format!(
                     "begins as an object of hosts, but its member {number} is none; write one capture per line"
@@ -211,8 +229,12 @@ impl RecordReader for Schema {
         }
         let headers: Headers<'_> = within(text, record.take(CaptureField::Headers))?;
         let Redirects(redirects_followed) = within(text, record.take(CaptureField::Redirects))?;
-        let ranges: Vec<&[u8]> = headers.all("content-range").collect();
-        let mut capture = match record.capture(&ranges, &self.fields, config) {
+        let head = Head {
+            ranges: headers.all("content-range").collect(),
+            has_fields: headers.has_any,
+            has_location: headers.first("location").is_some(),
+        };
+        let mut capture = match record.capture(&head, &self.fields, config) {
             Ok(read) => read,
             Err(problem) => {
                 return self.read_history(text, config, sink).unwrap_or(Err(problem));
@@ -222,7 +244,7 @@ impl RecordReader for Schema {
             capture.notes = capture.notes.with(CaptureNote::HtmlContentType);
         }
         let is_redirect = matches!(capture.answer, Fetched::Status(300..=399));
-        let fields = headers.0.iter().map(|(name, value)| (*name, value.as_bytes()));
+        let fields = headers.used.iter().map(|(name, value)| (*name, value.as_bytes()));
         sink(Ok(Capture {
             redirects_followed,
             location: headers.first("location").filter(|_| is_redirect).map(Cow::Borrowed),
@@ -244,7 +266,7 @@ impl Schema {
     ) -> Option<Result<(), String>> {
         // Nothing of a line that is no history counts, however it begins.
         let mut files = 0;
-        read_files(text, &mut |_| files += 1).ok().filter(|()| files > 0)?;
+        read_files(text, &self.fields, &mut |_| files += 1).ok().filter(|()| files > 0)?;
         if files > FILES_PER_RECORD_MAX {
             return Some(Err(format!(
                 "more than {FILES_PER_RECORD_MAX} files of hosts; write a line for some of them each"
@@ -261,12 +283,12 @@ impl Schema {
             if let Some(date) = date {
                 record.set(CaptureField::FetchedAt, 0, text(date));
             }
-            sink(record.capture(&[], &self.fields, config).map_err(|problem| {
+            sink(record.capture(&Head::default(), &self.fields, config).map_err(|problem| {
                 let at = date.map_or(String::new(), |date| format!(" at {date:?}"));
                 BrokenRecord::senseless(format!("the file of {host}{at}"), problem)
             }));
         };
-        Some(read_files(text, &mut { read }).map_err(|error| describe(&error, 0)))
+        Some(read_files(text, &self.fields, &mut { read }).map_err(|error| describe(&error, 0)))
     }
 }
 
@@ -362,11 +384,11 @@ struct HeaderValues<'h, 'l> {
 
 impl<'l> HeaderValues<'_, 'l> {
     fn add<E: Error>(&mut self, value: Cow<'l, str>) -> Result<(), E> {
-        if self.headers.0.len() == HEADER_VALUES_MAX {
+        if self.headers.used.len() == HEADER_VALUES_MAX {
             let problem = format!("more than {HEADER_VALUES_MAX} values of header fields");
             return Err(E::custom(problem));
         }
-        self.headers.0.push((self.name, value));
+        self.headers.used.push((self.name, value));
         Ok(())
     }
 }
@@ -406,9 +428,14 @@ impl<'l> Visitor<'l> for HeaderValues<'_, 'l> {
     }
 }
 
-/// The header fields that are used, in order. Names are in lower case.
+/// The header fields of an answer.
 #[derive(Default)]
-struct Headers<'l>(Vec<(&'static str, Cow<'l, str>)>);
+struct Headers<'l> {
+    /// The fields that are used, in order. Names are in lower case.
+    used: Vec<(&'static str, Cow<'l, str>)>,
+    /// Whether there are any fields.
+    has_any: bool,
+}
 
 impl Headers<'_> {
     const USED: [&'static str; 7] =
@@ -416,7 +443,7 @@ impl Headers<'_> {
 
     /// Returns the values of a field.
     fn all(&self, name: &str) -> impl Iterator<Item = &[u8]> {
-        self.0.iter().filter(move |field| field.0 == name).map(|(_, value)| value.as_bytes())
+        self.used.iter().filter(move |field| field.0 == name).map(|(_, value)| value.as_bytes())
     }
 
     /// Returns the first value of a field.
@@ -444,6 +471,7 @@ impl<'de> Visitor<'de> for HeadersVisitor {
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Headers<'de>, A::Error> {
         let mut headers = Headers::default();
         while let Some(Text(name)) = members.next_key()? {
+            headers.has_any = true;
             let used = Headers::USED.iter().find(|used| name.eq_ignore_ascii_case(used));
             let Some(&name) = used else {
                 members.next_value::<IgnoredAny>()?;

@@ -53,17 +53,6 @@ impl FieldValue<'_> {
             FieldValue::Other(kind) => kind,
         }
     }
-
-    /// Whether a value whose presence matters counts as present.
-    pub(crate) fn is_set(&self) -> bool {
-        match self {
-            FieldValue::Null => false,
-            FieldValue::Boolean(value) => *value,
-            FieldValue::Number(number) => *number != 0.0,
-            FieldValue::Text(text) => !text.is_empty(),
-            FieldValue::Other(_) | FieldValue::Json(_) | FieldValue::Time(_) => true,
-        }
-    }
 }
 
 /// The path of a member: names separated by dots. `\.` stands for a dot in a name.

@@ -14,7 +14,7 @@ use portcullis_engine::bytes::trim;
 use portcullis_files::input::stands_for_none;
 use portcullis_robots::access::{CaptureNote, TimeUnit, UnixSeconds, in_range};
 
-use super::body::{notes, settle, status_of};
+use super::body::{is_redirect, notes, settle, status_of};
 use super::escapes;
 use super::fields::may_be_whole;
 use super::json_path::{FieldValue, Found};
@@ -26,6 +26,16 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
     &alphabet::STANDARD,
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
+
+/// The head of the answer in a record. Tables have none.
+#[derive(Default)]
+pub(super) struct Head<'h> {
+    /// The values of `Content-Range`.
+    pub ranges: Vec<&'h [u8]>,
+    /// Whether there are any header fields, so that a redirect without a `Location` leads nowhere.
+    pub has_fields: bool,
+    pub has_location: bool,
+}
 
 /// The fields of a record.
 #[derive(Default)]
@@ -74,14 +84,21 @@ impl<'r> Record<'r> {
         }
     }
 
+    /// Whether a field whose presence matters has a value other than false.
     fn is_set(&self, field: CaptureField) -> bool {
-        self.values[field as usize].value.is_set()
+        match &self.values[field as usize].value {
+            FieldValue::Null => false,
+            FieldValue::Boolean(value) => *value,
+            FieldValue::Number(number) => *number != 0.0,
+            FieldValue::Text(text) => !is_false(text),
+            FieldValue::Other(_) | FieldValue::Json(_) | FieldValue::Time(_) => true,
+        }
     }
 
-    /// Returns the capture. `ranges` are the values of `Content-Range` of the answer.
+    /// Returns the capture of an answer with this head.
     pub fn capture(
         mut self,
-        ranges: &[&[u8]],
+        head: &Head<'_>,
         fields: &FieldMap,
         config: &ReadConfig,
     ) -> Result<Capture<'r>, String> {
@@ -91,8 +108,9 @@ impl<'r> Record<'r> {
         let status = self.status()?;
         let body = self.body(status, config)?;
         let body_bytes = body.as_ref().map_or(0, |body| body.len());
+        let ranges = head.ranges.iter().copied();
         let is_truncated = self.is_set(CaptureField::Truncated)
-            || !may_be_whole(status.unwrap_or_default(), ranges.iter().copied(), body_bytes);
+            || !may_be_whole(status.unwrap_or_default(), ranges, body_bytes);
         let (status, is_assumed) = match status {
             Some(0) if body_bytes > 0 && !has_error => return Err(NO_STATUS.to_owned()),
             Some(status) => (status, false),
@@ -100,12 +118,15 @@ impl<'r> Record<'r> {
             None if body.is_some() => (200, true),
             None => return Err(NO_OUTCOME.to_owned()),
         };
-        let mut settled = settle(status, body, !is_truncated && !has_error, config);
+        let is_whole = !is_truncated && !has_error;
+        let mut settled = settle(status, body, is_whole, config);
         // Whatever the error was, the archive lacks a part of a body that the server sent.
         let lacks_body = matches!(settled.answer, Fetched::BrokenBody);
+        let has_target = head.has_location || head.has_fields && is_whole;
         settled.notes = settled.notes.union(notes([
             (CaptureNote::Truncated, is_truncated || lacks_body),
             (CaptureNote::StatusAssumed, is_assumed),
+            (CaptureNote::RedirectTargetMissing, is_redirect(settled.answer) && !has_target),
         ]));
         Ok(settled.capture(subject, captured_at))
     }
@@ -191,6 +212,15 @@ const NO_OUTCOME: &str = "no status, no body and no error, so its outcome is not
 /// The forms of times, for messages.
 const EXPECTED_TIME: &str = "expected a date or time, such as 2024-05-01T12:00:00Z, 2024-05-01 or 20240501120000, or a number \
      with ‹time_unit›";
+
+/// Whether a text in a field for a boolean says no. Any other text may be the reason.
+fn is_false(text: &[u8]) -> bool {
+    const FALSE: [&[u8]; 6] = [b"", b"false", b"f", b"no", b"n", b"0"];
+    let text = trim(text, b" ");
+    let zero =
+        |text: &[u8]| text.strip_prefix(b"0.").is_some_and(|it| it.iter().all(|&it| it == b'0'));
+    FALSE.iter().any(|it| it.eq_ignore_ascii_case(text)) || zero(text)
+}
 
 /// Returns the time of an answer. No answer is older than 1970 or from after 9999, so such a time is a
 /// mistake.

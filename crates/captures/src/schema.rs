@@ -213,8 +213,9 @@ impl FieldMap {
         set(&self.found.two, field);
     }
 
-    /// Returns the columns of a table that hold fields, each with the rank of its name. `names` are those of
-    /// all columns. `find` returns the column at a path, or what is wrong with it, or the names of two.
+    /// Returns the columns of a table that hold fields, each with the rank of its name: in each row, the first
+    /// one of a field that is not null counts. `names` are those of all columns. `find` returns the column at a
+    /// path, or what is wrong with it, or the names of two.
     ///
     /// # Errors
     ///
@@ -236,7 +237,6 @@ impl FieldMap {
                 }
                 continue;
             }
-            // The first usual name that the table has counts.
             let is_used = field != CaptureField::Host
                 || columns.iter().all(|column: &(_, _, C)| column.0 != CaptureField::Url);
             for (rank, path) in self.candidates(field).iter().enumerate() {
@@ -251,9 +251,7 @@ impl FieldMap {
                 if is_second && is_used {
                     self.note_two(field);
                 }
-                if !is_second {
-                    columns.push((field, rank, column?));
-                }
+                columns.push((field, rank, column?));
             }
         }
         let has = |field| columns.iter().any(|column| column.0 == field);
@@ -289,6 +287,11 @@ impl FieldMap {
     /// Returns the name of `field`, or `None` if no nonempty name was given.
     pub(super) fn named(&self, field: CaptureField) -> Option<&FieldPath> {
         self.given(field).flatten()
+    }
+
+    /// Whether the path of a field that was named begins with this member.
+    pub(super) fn has_member(&self, name: &str) -> bool {
+        self.named.iter().filter_map(|named| named.path.as_ref()).any(|path| path.has(0, name))
     }
 
     /// Returns the possible names of `field` in records, by rank: the first counts.

@@ -12,7 +12,7 @@ use portcullis_engine::bytes::trim;
 use portcullis_files::kind;
 use portcullis_robots::access::{CachingHeaders, CaptureNote, UnixSeconds};
 
-use super::body::{Settled, is_html, notes, settle};
+use super::body::{Settled, is_html, is_redirect, notes, settle};
 use super::capture::names_robots_txt;
 use super::decoding::Budget;
 use super::fields::{WHITE_SPACE, byte_count, fields};
@@ -256,8 +256,13 @@ impl Kept {
                 Settled { notes, ..settle(status, None, true, config) }
             }
         };
+        let location = message.and_then(|message| message.field(b"Location"));
+        // A record that was cut may lack header fields, too.
+        let lacks_target = is_redirect(settled.answer) && location.is_none() && self.is_truncated;
+        let target_missing = notes([(CaptureNote::RedirectTargetMissing, lacks_target)]);
+        let settled = Settled { notes: settled.notes.union(target_missing), ..settled };
         Capture {
-            location: message.and_then(|message| message.field(b"Location")).map(Cow::Borrowed),
+            location: location.map(Cow::Borrowed),
             confirms: if is_repeated { self.repeats } else { Confirms::Newest },
             payload: self.payload,
             caching: message.map(|it| CachingHeaders::read(it.fields())).unwrap_or_default(),

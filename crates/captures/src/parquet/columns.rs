@@ -397,6 +397,8 @@ pub(super) fn is_flag(data_type: &DataType) -> bool {
 
 /// The values of a column.
 pub enum Values {
+    /// No row has one.
+    Nulls,
     Bytes(BinaryViewArray),
     Booleans(BooleanArray),
     Numbers(Vec<Option<f64>>),
@@ -408,6 +410,7 @@ impl Values {
     /// Returns the value in a row.
     pub fn at(&self, row: usize) -> FieldValue<'_> {
         let value = match self {
+            Values::Nulls => None,
             Values::Bytes(array) => {
                 array.is_valid(row).then(|| FieldValue::Text(Cow::Borrowed(array.value(row))))
             }
@@ -436,6 +439,7 @@ impl Values {
             DataType::Float64 => column.as_primitive::<Float64Type>().iter().collect(),
             DataType::BinaryView => return Some(Values::Bytes(column.as_binary_view().clone())),
             DataType::Boolean => return Some(Values::Booleans(column.as_boolean().clone())),
+            DataType::Null => return Some(Values::Nulls),
             _ => return None,
         );
         Some(Values::Numbers(numbers))

@@ -3,7 +3,7 @@
 //! Columns are found by name (see [`FieldMap`]): a URL or a host and the body are required; the
 //! status, the time, an error and whether the body was cut are optional. Text may be stored as text
 //! or bytes, in any of Arrow's layouts; a status as any number; a time as any timestamp, a
-//! day, or text. Header fields are not read, so the lifetime of a copy and the target of a redirect are not
+//! day, or text. A column of Arrow's type for nulls has none. Header fields are not read, so the lifetime of a copy and the target of a redirect are not
 //! known.
 //!
 //! A row without a URL or host, or with an invalid status or time, is broken and reported with its
@@ -42,7 +42,7 @@ use parquet::file::reader::Length;
 
 use crate::capture::{Batch, BatchReader, BrokenRecord, CaptureSink, ReadConfig};
 use crate::limits::PARQUET_BATCH_ROWS;
-use crate::record::Record;
+use crate::record::{Head, Record};
 use crate::schema::{CaptureField, FieldMap};
 use columns::{
     Columns, GroupRows, Leaf, Objects, Projection, Values, holds_bytes, holds_numbers, holds_times,
@@ -147,6 +147,10 @@ fn check(field: CaptureField, leaf: &Leaf, fields: &FieldMap) -> Result<(), Stri
         CaptureField::Error | CaptureField::Truncated => (is_flag, "booleans, numbers or text"),
         _ => (holds_bytes, "text or bytes"),
     };
+    // Programs write columns without values in this type.
+    if leaf.data_type == DataType::Null {
+        return Ok(());
+    }
     let field = field.as_str();
     let fix = format!("name another with ‹fields› {field}=COLUMN, or none with ‹fields› {field}=");
     leaf.check(fits, field, types, &fix)
@@ -178,7 +182,7 @@ impl Schema {
             }
             let objects = objects.iter().zip(&texts).filter(|(_, texts)| texts.is_valid(row));
             let capture = read_members(objects, row, &arena, &mut record, fields)
-                .and_then(|()| record.capture(&[], fields, config));
+                .and_then(|()| record.capture(&Head::default(), fields, config));
             sink(capture.map_err(|problem| {
                 let number = rows_before + row as u64 + 1;
                 BrokenRecord::senseless(format!("row {number}"), problem)

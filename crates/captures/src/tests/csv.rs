@@ -2,7 +2,7 @@
 
 use portcullis_dialect::Fetched;
 use portcullis_files::input::{InputError, Source};
-use portcullis_robots::access::{TimeUnit, UnixSeconds};
+use portcullis_robots::access::{CaptureNote, TimeUnit, UnixSeconds};
 
 use super::{Keeper, fields, read_all};
 use crate::BrokenKind::{Forgeable, Senseless, Unreadable};
@@ -78,6 +78,63 @@ fn a_value_that_stands_for_none_is_null() {
         assert_eq!(answers, [Fetched::BrokenBody, missing, ok, Fetched::NoResponse], "{none}");
         assert_eq!(found.captures[3].subject, "d.example");
     }
+}
+
+/// The first column of a field that is not null counts, as in JSON Lines.
+#[test]
+fn several_columns_of_a_field() {
+    let text = "uri,url,status,text,body,timestamp,fetched_at,content_truncated,truncated\n\
+                https://a.example/robots.txt,,200,a,,,2024-01-01,,\n\
+                https://a.example/robots.txt,,200,a,,2024-01-01,,length,\n\
+                https://b.example/robots.txt,https://a.example/robots.txt,200,b\\n,\"a\",2024-01-02,2024-01-01,,\n\
+                https://a.example/robots.txt,,200,a\\n,,,2024-01-01,,\n\
+                https://a.example/robots.txt,,200,a,b\\n,,2024-01-01,,\n";
+    let found = read(text, &FieldMap::default());
+    let answers = found.captures.iter().map(|it| it.capture.answer);
+    let (ok, cut) = (Fetched::Status(200), Fetched::BrokenBody);
+    assert!(answers.eq([ok, cut, ok]));
+    for kept in &found.captures {
+        let body: &[u8] = if kept.capture.answer == ok { b"a" } else { b"" };
+        assert_eq!((&*kept.subject, &*kept.capture.body), ("https://a.example/robots.txt", body));
+        assert_eq!(kept.capture.captured_at, Some(UnixSeconds(1_704_067_200)));
+    }
+    let broken: Vec<&str> = found.broken.iter().map(|it| &*it.place).collect();
+    assert_eq!(broken, ["line 5", "line 6"]);
+}
+
+#[test]
+fn a_field_for_a_boolean_says_no_in_words_too() {
+    let (no, yes) = (Fetched::Status(200), Fetched::BrokenBody);
+    for (word, answer) in [
+        ("", no),
+        ("False", no),
+        ("f", no),
+        ("NO", no),
+        ("n", no),
+        ("0", no),
+        ("0.0", no),
+        ("true", yes),
+        ("t", yes),
+        ("1.0", yes),
+        ("yes", yes),
+        ("0.1", yes),
+        ("none", yes),
+        ("length", yes),
+    ] {
+        for field in ["error", "truncated"] {
+            let text = format!("host,status,body,{field}\na.example,200,\"\",{word}\n");
+            let found = read(&text, &FieldMap::default());
+            assert_eq!(found.captures[0].capture.answer, answer, "{field}: {word}");
+        }
+    }
+}
+
+#[test]
+fn the_target_of_a_redirect_is_not_known() {
+    let found = read("host,status,body\na.example,301,\nb.example,304,\n", &FieldMap::default());
+    let missing = [CaptureNote::RedirectTargetMissing];
+    let notes: Vec<_> = found.captures.iter().map(|it| it.capture.notes).collect();
+    assert_eq!(notes, [super::notes(&missing), super::notes(&[])]);
 }
 
 #[test]

@@ -93,6 +93,8 @@ fn answers() {
         (r#""status": 200, "body": "", "error": "", "truncated": """#, Status(200)),
         (r#""status": 200, "body": "", "error": false, "truncated": 0"#, Status(200)),
         (r#""status": 200, "body": "", "error": 0.0, "truncated": -0"#, Status(200)),
+        (r#""status": 200, "body": "", "error": " no ", "truncated": "False""#, Status(200)),
+        (r#""status": 200, "body": "", "error": "nobody""#, BrokenBody),
         (r#""status": 200, "body": null"#, BrokenBody),
         (r#""status": 200"#, BrokenBody),
         (r#""status": 200, "body": "a", "error": "reset""#, BrokenBody),
@@ -104,6 +106,8 @@ fn answers() {
         (r#""status": 200, "body": "a", "error": [{}]"#, BrokenBody),
         (r#""status": 204"#, Status(204)),
         (r#""status": 205"#, Status(205)),
+        (r#""status": 204, "error": "reset""#, BrokenBody),
+        (r#""status": 205, "truncated": "length""#, BrokenBody),
         (r#""status": 206"#, BrokenBody),
         (r#""status": 206, "body": "a""#, BrokenBody),
         (r#""status": 206, "body": "a", "headers": {"Content-Range": "bytes 0-0/1"}"#, Status(206)),
@@ -180,6 +184,29 @@ fn redirects_and_their_places() {
 }
 
 #[test]
+fn a_redirect_without_a_header_has_an_unknown_target() {
+    let lacks = |members: &str| capture(members).notes.contains(CaptureNote::RedirectTargetMissing);
+    for members in [
+        r#""status": 301"#,
+        r#""status": 301, "headers": {}"#,
+        r#""status": 399, "headers": null"#,
+        r#""status": 301, "headers": {"Server": "a"}, "truncated": "length""#,
+        r#""status": 301, "headers": {"Server": "a"}, "error": "reset""#,
+    ] {
+        assert!(lacks(members), "{members}");
+    }
+    for members in [
+        r#""status": 301, "headers": {"Server": "a"}"#,
+        r#""status": 301, "headers": {"Location": "/a"}, "truncated": "length""#,
+        r#""status": 304"#,
+        r#""status": 404"#,
+        r#""status": 200, "body": """#,
+    ] {
+        assert!(!lacks(members), "{members}");
+    }
+}
+
+#[test]
 fn header_fields_may_come_twice() {
     let found = capture(r#""status": 404, "headers": {"Age": "1", "age": ["5", "2"]}"#);
     assert_eq!(found.caching.age, 5);
@@ -203,8 +230,12 @@ fn times() {
 
 /// Returns the number of captures of a text, and the error that ends it.
 fn read_to_error(text: &str) -> (usize, Option<String>) {
+    read_to_error_with(text, &[])
+}
+
+fn read_to_error_with(text: &str, names: &[&str]) -> (usize, Option<String>) {
     let source = Source::from_reader("a.json", std::io::Cursor::new(text.to_owned()));
-    let (mut reader, mut captures) = (open(source, &FieldMap::default()), 0);
+    let (mut reader, mut captures) = (open(source, &fields(names)), 0);
     loop {
         let batch = match reader.next_batch() {
             Ok(Some(batch)) => batch,
@@ -578,6 +609,61 @@ fn an_object_of_hosts_on_several_lines_is_read_host_by_host() {
     }
     let found = read("{\n\"a.example\": {\"today\": \"x\"}, \"b.example\": {\"2023-01-01\": 7}\n}");
     assert_eq!((found.captures.len(), found.broken.len()), (0, 2));
+}
+
+/// A capture whose first name has a dot is none of hosts, and neither is a name that a user gives.
+#[test]
+fn names_with_a_dot_that_are_no_hosts() {
+    let capture = r#""url": "https://a.example/robots.txt", "status": 200, "body": """#;
+    let long = format!(r#""about": "{}""#, "a".repeat(2 << 20));
+    for line in [
+        format!(r#"{{"page.id": "1", "score": NaN, {capture}}}"#),
+        format!(r#"{{"page.id": "1", {capture}, {long}}}"#),
+        format!(r#"{{"page.id": "1", "score": NaN, {capture}, {long}}}"#),
+    ] {
+        let found = read(format!("{line}\n{line}\n"));
+        assert_eq!((found.captures.len(), &*found.broken), (2, &[][..]), "{}", &line[..40]);
+    }
+    let names = [r"url=http\.request", r"body=http\.response", "status="];
+    let lines =
+        "{\"http.request\": \"https://a.example/robots.txt\",\n \"http.response\": \"x\"}\n";
+    let line = lines.replacen('\n', " ", 1);
+    let found = read_with(&line, &names);
+    assert_eq!(found.captures[0].subject, "https://a.example/robots.txt");
+    for text in [lines, &line.replace("\"https", "null, \"a\": \"https")] {
+        let found = read_with(text, &names);
+        assert_eq!(found.captures, [], "{text}");
+        assert!(!found.broken.is_empty(), "{text}");
+    }
+    let of_other = "{\"page.id\": \"1\",\n \"http.request\": \"https://a.example/robots.txt\"}";
+    let (captures, error) = read_to_error_with(of_other, &names);
+    assert!(captures == 1 && error.is_some_and(|it| it.contains("member 2 is none")));
+}
+
+#[test]
+fn host_is_a_domain_too() {
+    let subjects = |text: &str| -> Vec<String> {
+        let found = read(text);
+        found.captures.into_iter().map(|kept| kept.subject).collect()
+    };
+    let shops = ["a.example", "shop.host", "b.HOST"];
+    for files in [["", "", "Disallow: /"], ["#", "Disallow:", ""], ["x", "a\\nb", "a b"]] {
+        let members: Vec<String> =
+            shops.iter().zip(files).map(|(host, file)| format!("\"{host}\": \"{file}\"")).collect();
+        assert_eq!(subjects(&format!("{{{}}}", members.join(", "))), shops, "{files:?}");
+        assert_eq!(subjects(&format!("{{{}}}", members.join(",\n"))), shops, "{files:?}");
+        assert_eq!(subjects(&format!("{{{},\n{}}}", members[1], members[0])).len(), 2);
+    }
+    for value in [
+        "\"a.example\"",
+        "\"a.example:8080\"",
+        "\"https://a.example/\"",
+        "null",
+        "{\"2024-01-01\": \"\"}",
+    ] {
+        let text = format!("{{\"log.host\": {value}, \"log.response\": \"x\"}}");
+        assert!(subjects(&text).is_empty(), "{text}");
+    }
 }
 
 /// An object means the same on one line and on several: a host that comes twice has two captures.

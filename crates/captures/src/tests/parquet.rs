@@ -6,9 +6,9 @@ use arrow_array::types::{Int16Type, Int32Type};
 use arrow_array::{
     Array, ArrayRef, BinaryArray, BinaryViewArray, BooleanArray, Date32Array, DictionaryArray,
     Float32Array, Float64Array, Int16Array, Int32Array, Int64Array, LargeBinaryArray,
-    LargeStringArray, StringArray, StringViewArray, StructArray, TimestampMicrosecondArray,
-    TimestampMillisecondArray, TimestampNanosecondArray, TimestampSecondArray, UInt8Array,
-    UInt64Array,
+    LargeStringArray, NullArray, StringArray, StringViewArray, StructArray,
+    TimestampMicrosecondArray, TimestampMillisecondArray, TimestampNanosecondArray,
+    TimestampSecondArray, UInt8Array, UInt64Array,
 };
 use arrow_schema::Field;
 use parquet::basic::{Compression, ZstdLevel};
@@ -289,6 +289,38 @@ fn errors_and_cut_bodies() {
         ("truncated", column(BooleanArray::from(vec![false])), Fetched::Status(200)),
     ] {
         assert_eq!(read(one_row(vec![(name, value)])).captures[0].capture.answer, answer, "{name}");
+    }
+}
+
+/// Programs write a column without values as one of nulls.
+#[test]
+fn columns_of_nulls() {
+    let nulls = || column(NullArray::new(1));
+    for field in ["error", "truncated", "timestamp", "host"] {
+        let capture = &read(one_row(vec![(field, nulls())])).captures[0].capture;
+        assert_eq!((capture.answer, capture.captured_at), (Fetched::Status(200), None), "{field}");
+    }
+    let answer = |field| read(one_row(vec![(field, nulls())])).captures[0].capture.answer;
+    assert_eq!(answer("body"), Fetched::BrokenBody);
+    assert_eq!(read(one_row(vec![("url", nulls())])).broken.len(), 1);
+}
+
+/// The first column of a field that is not null counts, as in JSON Lines.
+#[test]
+fn several_columns_of_a_field() {
+    let null = || column(StringArray::from(vec![None::<&str>]));
+    for (columns, subject, answer) in [
+        (vec![("url", null()), ("uri", texts(&["v"]))], "v", Fetched::Status(200)),
+        (vec![("uri", texts(&["v"]))], "u", Fetched::Status(200)),
+        (vec![("body", null()), ("content", texts(&["x"]))], "u", Fetched::Status(200)),
+        (
+            vec![("truncated", null()), ("content_truncated", texts(&["length"]))],
+            "u",
+            Fetched::BrokenBody,
+        ),
+    ] {
+        let kept = &read(one_row(columns)).captures[0];
+        assert_eq!((&*kept.subject, kept.capture.answer), (subject, answer));
     }
 }
 

@@ -153,6 +153,17 @@ fn revisits_name_what_they_repeat() {
         (&[not_modified], b"", Confirms::Newest),
         (&[identical], b"HTTP/1.1 304 Not Modified\r\n\r\n", Confirms::Newest),
     ];
+    let lacks_target = |fields: &str, head: &[u8]| {
+        let record = String::from_utf8(record("response", url, head)).unwrap();
+        let file = record.replacen("WARC-Date", &format!("{fields}WARC-Date"), 1);
+        let keeper = read_all(&mut reader(file.as_bytes()), None);
+        let notes = keeper.captures[0].capture.notes;
+        notes.contains(CaptureNote::RedirectTargetMissing)
+    };
+    let (cut, moved) =
+        ("WARC-Truncated: length\r\n", b"HTTP/1.1 301 Moved\r\nLocation: /a\r\n\r\n");
+    assert!(lacks_target(cut, b"HTTP/1.1 301 Moved\r\n\r\n"));
+    assert!(!lacks_target("", b"HTTP/1.1 301 Moved\r\n\r\n") && !lacks_target(cut, moved));
     for (fields, block, expected) in rows {
         let record = String::from_utf8(record("revisit", url, block)).unwrap();
         let lines = fields.iter().map(|field| format!("{field}\r\n")).collect::<String>();
