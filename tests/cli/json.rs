@@ -181,7 +181,7 @@ fn the_document_lists_every_member() {
         "odd.jsonl",
         "{\"url\":\"https://o.example/robots.txt\",\"body\":\"x\"}\n\
          {\"url\":\"https://o.example/\",\"body\":\"x\"}\n\
-         {\"url\":\"https://p.example/robots.txt\",\"body\":\"Allow: /\",\"fetched_at\":\"2024-01-01\"}\n\
+         {\"url\":\"https://p.example/robots.txt\",\"body\":\"\\nAllow: /\\nAllow: /\",\"fetched_at\":\"2024-01-01\"}\n\
          {\"url\":\"https://p.example/robots.txt\",\"body\":\"User-agent: *\",\"fetched_at\":\"2024-01-01\"}\n",
     );
     let mut captures = String::new();

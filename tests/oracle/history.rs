@@ -35,7 +35,7 @@ const BODIES: [&str; 6] = [
     "\nUser-agent: *\nDisallow: /b\n\nUser-agent: ExampleBot\nDisallow: /a/b\nAllow: /a\n",
     "User-agent: ExampleBot\nDisallow: /\n",
     "User-agent: *\nDisallow:\n",
-    "# nothing\n",
+    "# nothing\n\n",
     "<html><p>Not found</p></html>\n",
 ];
 
@@ -77,11 +77,16 @@ impl World {
             503, 600, 0,
         ]);
         let redirects = if random.one_in(8) { random.within(1..=6) } else { 0 };
-        let (mut location, mut members) = (None, json!({}));
+        let (mut location, mut members, mut has_header) = (None, json!({}), true);
         let body = *random.pick(&BODIES);
+        let is_cut = status == 200 && random.one_in(4);
         match status {
             0 => members["error"] = "timeout".into(),
-            200 => members["body"] = body.into(),
+            200 if is_cut && random.one_in(2) => {}
+            200 => {
+                members["body"] = body.into();
+                members["truncated"] = is_cut.into();
+            }
             301 | 302 => {
                 let target = resource(random);
                 // A path is resolved, another scheme leads nowhere, and a redirect may have no target.
@@ -91,6 +96,10 @@ impl World {
                     members["headers"] = json!({"location": target[host_end..]});
                 } else if way > 0 {
                     members["headers"] = json!({"Location": target});
+                } else if random.one_in(2) {
+                    members["headers"] = json!({"Server": "a"});
+                } else {
+                    has_header = false;
                 }
             }
             _ => {}
@@ -102,7 +111,16 @@ impl World {
         let file = self.files.last_mut().expect("a file");
         file.push_with(&url, &time, status, members);
         let (redirects, body) = (redirects as u32, body.to_owned());
-        self.archived.push(Archived { url, at, redirects, status, location, body, is_cut: false });
+        self.archived.push(Archived {
+            url,
+            at,
+            redirects,
+            status,
+            location,
+            has_header,
+            body,
+            is_cut,
+        });
     }
 
     /// Returns the times at which an answer may change, and those next to them.

@@ -50,9 +50,11 @@ enum Body {
     Away,
     /// A redirect to a host that was not captured.
     Missing,
+    /// A redirect with a header that has no Location.
+    Nowhere,
 }
 
-use Body::{Away, Cut, Long, Lost, Missing, NoRules, None as Nothing, Page, Rules};
+use Body::{Away, Cut, Long, Lost, Missing, NoRules, None as Nothing, Nowhere, Page, Rules};
 
 /// In the order of the dialects: 1994 and 1996; the draft and the RFC; Google.
 const TABLE: &[Row] = &[
@@ -103,6 +105,16 @@ const TABLE: &[Row] = &[
         [["disallow deferred"; 3], ["disallow unreachable"; 3], ["disallow unreachable"; 3]],
     ),
     (
+        "not modified since a file of which a part is missing",
+        &[(31, 200, NoRules), (36, 200, Cut), (41, 304, Nothing)],
+        [["disallow deferred"; 3], ["disallow unreachable"; 3], ["disallow unreachable"; 3]],
+    ),
+    (
+        "not modified, also since a file that is missing",
+        &[(31, 304, Nothing), (34, 200, Lost), (36, 200, NoRules), (41, 304, Nothing)],
+        [["allow no-rules"; 3]; 3],
+    ),
+    (
         "files without their bodies for 41 days",
         &[(0, 200, Lost), (41, 200, Lost)],
         [
@@ -134,8 +146,13 @@ const TABLE: &[Row] = &[
     ),
     ("redirect away", &[(41, 301, Away)], [["disallow rule"; 3]; 3]),
     (
+        "redirect of which the archive has no header",
+        &[(31, 200, NoRules), (41, 301, Nothing)],
+        [["disallow deferred"; 3], ["disallow unreachable"; 3], ["disallow unreachable"; 3]],
+    ),
+    (
         "redirect to nowhere",
-        &[(41, 301, Nothing)],
+        &[(41, 301, Nowhere)],
         [
             ["disallow deferred", "allow deferred", "disallow deferred"],
             ["disallow unreachable", "allow unreachable", "disallow unreachable"],
@@ -201,7 +218,7 @@ impl Body {
                 let (lines, left) = (rest / line.len() - 1, rest % line.len());
                 RULES.to_owned() + &line.repeat(lines) + &"#".repeat(left + line.len() - 1) + "\n"
             }
-            Body::None | Body::Away | Body::Missing | Body::Lost => String::new(),
+            Body::None | Body::Away | Body::Missing | Body::Nowhere | Body::Lost => String::new(),
         }
     }
 }
@@ -231,6 +248,9 @@ fn captures() -> (Captures, Vec<Archived>) {
         if let Some(location) = &location {
             members["headers"] = json!({"location": location});
         }
+        if matches!(body, Nowhere) {
+            members["headers"] = json!({"server": "a"});
+        }
         file.push_with(&url, &UnixSeconds(at).to_rfc3339(), status, members);
         archived.push(Archived {
             url,
@@ -238,6 +258,7 @@ fn captures() -> (Captures, Vec<Archived>) {
             redirects: 0,
             status,
             location,
+            has_header: !matches!(body, Nothing),
             body: text,
             is_cut,
         });

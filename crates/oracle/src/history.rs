@@ -22,6 +22,8 @@ pub struct Archived {
     pub status: u16,
     /// The absolute URL in the Location of a redirect.
     pub location: Option<String>,
+    /// Whether the archive has the header of the answer, so that it has no Location if there is none here.
+    pub has_header: bool,
     /// The body.
     pub body: String,
     /// Whether the archive lacks a part of the body.
@@ -138,7 +140,8 @@ impl<'a> Archive<'a> {
         let is_known = is_file
             || answers.last().is_some_and(|newest| {
                 let meaning = self.meaning(newest, followed);
-                let leads_on = meaning == Meaning::Redirect && target_of(newest).is_some();
+                let leads_on = meaning == Meaning::Redirect
+                    && (target_of(newest).is_some() || !newest.has_header);
                 !newest.is_cut && meaning != Meaning::NotModified && !leads_on
             });
         Some(Standing { policy, is_file, is_known, answers })
@@ -166,18 +169,27 @@ impl<'a> Archive<'a> {
             copy = [copy, file].into_iter().flatten().max_by_key(|file: &&Archived| file.at);
             match (self.meaning(newest, followed), file) {
                 (Meaning::File, _) => return answer(Policy::File(&newest.body)),
-                (Meaning::NotModified, Some(file)) => return answer(Policy::File(&file.body)),
+                (Meaning::NotModified, Some(file)) if !self.is_after_lost_file(&captures) => {
+                    return answer(Policy::File(&file.body));
+                }
                 (Meaning::Outcome(outcome), _) => {
                     let is_long = self.is_long_outage(&captures, time);
                     let policy = self.failed(outcome, is_long, copy);
                     return Some((policy, matches!(policy, Policy::File(_))));
                 }
-                (Meaning::NotModified, None) => return answer(Policy::Outcome(rules.other_status)),
+                (Meaning::NotModified, _) => return answer(Policy::Outcome(rules.other_status)),
                 (Meaning::Redirect, _) => {}
             }
             captures = target_of(newest).map_or(Vec::new(), |target| self.until(&target, time));
             followed += 1 + captures.last().map_or(0, |it| it.redirects);
         }
+    }
+
+    /// Whether the archive lacks a part of the newest file that the server sent.
+    fn is_after_lost_file(&self, captures: &[&Archived]) -> bool {
+        let is_lost = |it: &Archived| it.is_cut && matches!(it.status, 200..=299);
+        let is_file = |it: &Archived| self.meaning(it, it.redirects) == Meaning::File;
+        captures.iter().rfind(|it| is_lost(it) || is_file(it)).is_some_and(|it| is_lost(it))
     }
 
     /// Returns the dates of all captures.

@@ -3,8 +3,9 @@
 //! Without history these are the newest capture; the newest file, which a later "not modified" may
 //! confirm and which may serve again in an outage; the newest answer that is no failure; and the failures
 //! since then, because an answer may follow that is newer than only some of them. A revisit since the
-//! newest file is kept too, because a later one may repeat it. Everything else is dropped at once, so
-//! memory grows with the resources, the failures of ongoing outages, and revisits.
+//! newest file is kept too, because a later one may repeat it, and so is the newest file since then that the
+//! archive lacks, which a later "not modified" confirms. Everything else is dropped at once, so memory grows
+//! with the resources, the failures of ongoing outages, and revisits.
 //!
 //! The result does not depend on the order of the captures. Nothing here can fail.
 
@@ -57,12 +58,14 @@ fn drop_superseded<B: PartialEq>(captures: &mut Vec<Known<B>>, rules: &AccessRul
     let is_answer = |known: &Known<B>| date(known).is_some() && !known.is_failure(rules);
     let answer = captures.iter().rposition(is_answer);
     let answered_at = answer.and_then(|answer| date(&captures[answer]));
+    let lost = captures.iter().rposition(|known| known.facts.lacks_body());
     let mut next = 0..;
     captures.retain(|known| {
         let index = next.next();
         let fails_since = || date(known) >= answered_at.max(Some(UnixSeconds(0)));
         index == Some(newest)
             || (index == file || index == answer)
+            || (index == lost && index > file)
             || (known.is_failure(rules) && fails_since())
             || (matches!(known.held, Held::Repeated(_)) && index > file)
     });
@@ -155,6 +158,11 @@ impl<B> Known<B> {
     /// Returns what the answer means, after the redirects within the capture.
     pub(super) fn access(&self, rules: &AccessRules) -> Access {
         rules.resolve(self.facts.answer(), self.facts.redirects_followed.into())
+    }
+
+    /// Whether the capture leads to a URL that the archive does not have.
+    pub(super) fn lacks_target(&self, rules: &AccessRules) -> bool {
+        self.facts.lacks_target() && self.access(rules) == Access::Follow
     }
 
     /// Returns whether the server failed, so that the capture may be part of an outage.

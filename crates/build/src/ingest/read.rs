@@ -323,19 +323,17 @@ impl Digest<'_> {
             }
         };
         if self.is_of_table && known.is_file() {
-            known.rivals.line = self.line_of_nothing(&capture.body);
+            known.rivals.line = self.line(&capture.body);
         }
         self.captures.push((places, known));
     }
 
-    /// Returns the hash of a body that is one line with text and without a record of robots.txt; 0 if it is none.
-    fn line_of_nothing(&self, body: &[u8]) -> u64 {
+    /// Returns the hash of a body that is one line with text; 0 for another.
+    fn line(&self, body: &[u8]) -> u64 {
         let line = body.trim_ascii();
-        let IngestConfig { dialect, robots_bytes_max, .. } = self.reading.config;
-        let is_line = !line.is_empty() && memchr::memchr(b'\n', line).is_none();
-        match is_line && has_no_record(&RobotsTxt::parse(line, dialect, *robots_bytes_max)) {
-            true => self.reading.hasher.hash_one(line).max(1),
-            false => 0,
+        match line.is_empty() || memchr::memchr2(b'\r', b'\n', line).is_some() {
+            true => 0,
+            false => self.reading.hasher.hash_one(line).max(1),
         }
     }
 

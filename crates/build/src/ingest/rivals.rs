@@ -1,9 +1,9 @@
 //! Different files of a resource in one second of an input: which of them counts is a guess.
 //!
-//! Most are answers to two requests, and are noted if one of them counts. If two of a table are single lines and no
-//! records of robots.txt, they are rows of a table with a row for each rule, which was read as one with a row for each
-//! file. As files they would allow everything, so all single lines of that second are left out, and the input is
-//! unreadable. The second without a date is one too; its files are noted elsewhere.
+//! Most are answers to two requests, and are noted if one of them counts. If two of a table are single lines, they are
+//! rows of a table with a row for each rule or line, which was read as one with a row for each file. As a file, nearly
+//! every line allows everything, so all single lines of that second are left out, and the input is unreadable. The
+//! second without a date is one too; its files are noted elsewhere.
 //!
 //! Whether a single line is such a row is known when all captures are sorted. Until then it neither replaces another
 //! capture nor is replaced, so inputs have the same meaning together and apart. Those of one second take the place of
@@ -23,7 +23,7 @@ use super::read::OpenReport;
 pub(super) struct Rivals {
     /// Whether two files differ.
     pub(super) differ: bool,
-    /// The hash of a single line of a table that is no record, until all captures are sorted; 0 for another file.
+    /// The hash of a single line of a table, until all captures are sorted; 0 for another file.
     pub(super) line: u64,
     /// The number of other such lines whose place this one takes.
     pub(super) lines: u32,
@@ -156,9 +156,9 @@ impl Rows {
             false => key.to_vec(),
         };
         let problem = format!(
-            "its {captures} bodies with one date or none are single lines and no records of robots.txt: this looks like \
-             a table with a row for each rule, as advertools writes it; join the rows of a URL to one text of lines \
-             `field: value` first"
+            "its {captures} bodies with one date or none are different single lines: this looks like a table with a row \
+             for each rule or line, as advertools writes it; join the rows of a URL to one text of lines `field: value` \
+             first"
         );
         let place = format!("the captures of {}", String::from_utf8_lossy(&url));
         self.captures += captures;

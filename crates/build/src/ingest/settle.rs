@@ -139,7 +139,10 @@ impl Resolver<'_> {
         let Some(first) = track.newest() else { return Ok(None) };
         let mut from = None::<Vec<u8>>;
         let found = standing(&self.resolving, first, |view| {
-            let Held::Location(location) = view.location else { return Ok(Target::Nowhere) };
+            let Held::Location(location) = view.location else {
+                let lacks_target = view.newest.facts.lacks_target();
+                return Ok(if lacks_target { Target::Missing } else { Target::Nowhere });
+            };
             let Some((url, place)) = self.target(from.as_deref().unwrap_or(url), location)? else {
                 return Ok(Target::Nowhere);
             };
@@ -173,6 +176,7 @@ impl Resolver<'_> {
         let capture = |(place, (known, counting)): (u32, (&Known<BlobID>, Counting))| {
             let leads = match known.held {
                 Held::Location(location) => leads(location)?,
+                _ if known.lacks_target(self.resolving.rules) => Leads::NotCaptured,
                 _ => Leads::Nowhere,
             };
             Ok(self.timeline_capture((place, known, counting), leads, track))

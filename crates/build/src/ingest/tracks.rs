@@ -4,9 +4,12 @@
 //! captures in the order of their ranks, so the newest file and the begin of an outage are stored for each
 //! prefix.
 //!
+//! † A "not modified" confirms the newest file that the server sent. If the archive lacks a part of that file,
+//! or all of it, no older one takes its place, but in an outage an older one is still the last good copy.
+//!
 //! Cost: one pass per resource. Nothing here can fail.
 
-use portcullis_dialect::dialect::AccessRules;
+use portcullis_dialect::{Access, AccessRules};
 use portcullis_robots::access::UnixSeconds;
 use portcullis_set::stored::{Seen, View};
 
@@ -24,7 +27,8 @@ pub(super) struct Track<'k> {
 /// The captures in force directly after a capture, as positions.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Counting {
-    /// The newest file; `None` since a revisit of another file.
+    /// The newest file; `None` since a revisit of another file. For a "not modified", the file that it
+    /// confirms, if the archive has it.
     pub file: Option<u32>,
     /// The first failure since the last answer.
     pub first_failure: Option<u32>,
@@ -37,21 +41,23 @@ impl<'k> Track<'k> {
         let (mut file, mut first_failure, mut last_failure) = (None, None, None::<u32>);
         // The newest file, and the dates at which it was captured and repeated, in order.
         let (mut newest, mut dates) = (None, Vec::new());
+        // Whether a file came after it that the archive lacks.
+        let mut has_lost = false;
         let date_of = |place: u32| captures[place as usize].facts.captured_at;
         for (place, known) in (0..).zip(captures) {
             match known.held {
                 Held::File { .. } => {
                     newest = Some(place);
-                    file = newest;
+                    (file, has_lost) = (newest, false);
                     dates.clear();
                     dates.extend(known.facts.captured_at);
                 }
                 Held::Repeated(date) => {
                     let is_newest = date.is_some_and(|date| dates.binary_search(&date).is_ok());
-                    file = newest.filter(|_| is_newest);
+                    (file, has_lost) = (newest.filter(|_| is_newest), false);
                     dates.extend(known.facts.captured_at.filter(|_| is_newest));
                 }
-                Held::Location(_) | Held::Nothing => {}
+                Held::Location(_) | Held::Nothing => has_lost |= known.facts.lacks_body(),
             }
             match known.facts.captured_at {
                 Some(_) if known.is_failure(rules) => {
@@ -62,7 +68,8 @@ impl<'k> Track<'k> {
                 date @ Some(_) => first_failure = last_failure.filter(|&it| date_of(it) == date),
                 None => {}
             }
-            counting.push(Counting { file, first_failure });
+            let is_lost = has_lost && known.access(rules) == Access::NotModified;
+            counting.push(Counting { file: file.filter(|_| !is_lost), first_failure });
         }
         Track { captures, counting }
     }

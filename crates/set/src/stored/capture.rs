@@ -6,6 +6,16 @@ use portcullis_robots::syntax::NoteSet;
 
 use crate::layout::NONE;
 
+/// The notes on a capture whose status is 0 because the archive lacks a part of a body.
+const LACKS: [CaptureNote; 6] = [
+    CaptureNote::Truncated,
+    CaptureNote::ShortBody,
+    CaptureNote::BadChunks,
+    CaptureNote::BadCompression,
+    CaptureNote::UnknownCoding,
+    CaptureNote::BodyCut,
+];
+
 /// When and how a policy was captured. It does not affect decisions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CaptureFacts {
@@ -61,6 +71,16 @@ impl CaptureFacts {
             0 => Fetched::NoResponse,
             status => Fetched::Status(status),
         }
+    }
+
+    /// Whether the archive lacks the target of the redirect that the answer is.
+    pub fn lacks_target(&self) -> bool {
+        self.capture_notes.contains(CaptureNote::RedirectTargetMissing)
+    }
+
+    /// Whether the archive lacks a part of the file that the server sent, or all of it.
+    pub fn lacks_body(&self) -> bool {
+        self.status == 0 && LACKS.iter().any(|note| self.capture_notes.contains(*note))
     }
 
     /// Returns when the moment begins that the capture begins.

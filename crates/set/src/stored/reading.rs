@@ -4,8 +4,9 @@
 //! file, and on what was received before. So this is asked for each origin.
 //!
 //! † Silence is permission only where the server gave an answer that is no file. A body that is damaged, cut or
-//! missing, a revisit or a 304 whose original is not known, and a redirect to what was not captured are gaps of
-//! the archive, and no answer at all is not one: then the dialect decides.
+//! missing, a revisit or a 304 whose original is not known, and a redirect to what was not captured, or of which
+//! the archive has no header fields, are gaps of the archive, and no answer at all is not one: then the dialect
+//! decides.
 //!
 //! † A set without history does not say since when fetches fail, nor which file there was. The dialect's
 //! outcome stays then, and where the captures begin with failures, until these have lasted as long as a
@@ -31,17 +32,6 @@ pub enum Read {
     /// The policy of the last file.
     Copy(PolicyNumber),
 }
-
-/// The notes on captures whose status is 0 because the archive lacks a part of what the server answered.
-const GAPS: [CaptureNote; 7] = [
-    CaptureNote::Truncated,
-    CaptureNote::ShortBody,
-    CaptureNote::BadChunks,
-    CaptureNote::BadCompression,
-    CaptureNote::UnknownCoding,
-    CaptureNote::BodyCut,
-    CaptureNote::Revisit,
-];
 
 /// A capture that is no file.
 struct Failure {
@@ -95,10 +85,9 @@ impl<'s> StoredCapture<'s> {
         let (notes, status) = (self.facts.capture_notes, self.facts.status);
         let is_again = notes.contains(CaptureNote::OutageLastGoodCopy);
         let state = if is_again { PolicyState::Unreachable } else { outcome.state };
-        // Where a body is damaged, the status is 0 too.
-        let is_gap = GAPS.iter().any(|gap| notes.contains(*gap));
         let given = match status {
-            0 if is_gap => Given::NotKnown,
+            // Where a body is damaged, the status is 0 too.
+            0 if self.facts.lacks_body() || notes.contains(CaptureNote::Revisit) => Given::NotKnown,
             0 => Given::Nothing,
             _ if is_again || notes.contains(CaptureNote::TooManyRedirects) => Given::ByServer,
             // The body is missing, or is the one that was received before.
@@ -152,8 +141,8 @@ impl PolicySet {
                 Some(failure) if failure.given == Given::NotKnown => return Ok(None),
                 Some(_) => {}
             }
-            // A capture without a date does not say when it failed.
-            let has_date = moment.since.0 > 0;
+            // A capture without a date does not say when it failed, even when its outage becomes long.
+            let has_date = moment.since.0 > 0 && moment.begins_at_capture();
             if has_date && at.since(moment.since) > seconds {
                 return Ok(open);
             }

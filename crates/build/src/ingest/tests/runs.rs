@@ -36,7 +36,7 @@ fn mixture() -> Vec<Made> {
                 3 => format!("h{host} {date} 301 /folder/{host}.txt"),
                 4 => format!("https://h{host}.example/folder/{host}.txt {date} 200 /folder"),
                 5 | 6 => format!("h{host} {date} 304"),
-                7 => format!("h{host} {date} broken"),
+                7 => format!("h{host} {date} broken !truncated"),
                 8 => format!("*h{host}.example - 200 /{date}"),
                 _ => format!("h{host} {date} 200 /{date}"),
             }));

@@ -152,6 +152,39 @@ const CASES: &[(&str, &str, &str)] = &[
          k: -/20 304@50..60 +1 !revisit",
     ),
     (
+        "no file is confirmed since one that the archive lacks",
+        "a 50 304
+         a 10 200 /10
+         a 20 broken !truncated
+         b 20 broken !short-body
+         b 10 200 /10
+         b 30 200 /30
+         b 50 304
+         c 10 200 /10
+         c 50 304
+         c 20 304
+         c 30 broken !bad-compression
+         c 40 304 =10
+         d 10 200 /10
+         d 20 none
+         d 50 304
+         e 60 301 @a
+         f - 200 /0
+         f - broken !truncated
+         f 50 304
+         g 10 200 /10
+         g 20 broken !body-cut
+         g 30 404
+         g 50 304",
+        "a: OTHER 304@50
+         b: -/30 304@50
+         c: -/10 304@50
+         d: -/10 304@50
+         e: OTHER 304@50..60 +1
+         f: OTHER 304@50
+         g: OTHER 304@50",
+    ),
+    (
         "without dates the later place is confirmed",
         "a - 200 /0
          a - 304
@@ -214,6 +247,8 @@ const CASES: &[(&str, &str, &str)] = &[
     (
         "a redirect to nowhere is no permission",
         "without 1 302
+         unknown 1 302 !redirect-target-missing
+         far 1 302 !redirect-target-missing +5
          nameless 1 nowhere
          mail 1 301 mailto:joe@a.example
          empty 1 301 ''
@@ -223,6 +258,8 @@ const CASES: &[(&str, &str, &str)] = &[
          path 1 301 /other
          later 1 301 @missing",
         "without: OTHER 302@1 !redirect-to-nowhere
+         unknown: OTHER 302@1 !redirect-target-missing
+         far: TOO-MANY 302@1 +5 !redirect-target-missing !too-many-redirects
          nameless: OTHER 0@1 !redirect-to-nowhere
          mail: OTHER 301@1 !redirect-to-nowhere
          empty: OTHER 301@1 !redirect-to-nowhere
@@ -434,6 +471,7 @@ fn a_page_instead_of_a_file_states_nothing_and_is_counted_apart() {
 
 #[test]
 fn different_single_lines_of_a_second_are_rows_wherever_they_are() {
+    const FILE: &str = "User-agent: *\nAllow: /";
     let folder = tempfile::tempdir().unwrap();
     let little = Scratch::with_little_memory(folder.path(), 4_000);
     for (date, threads, history) in
@@ -444,29 +482,32 @@ fn different_single_lines_of_a_second_are_rows_wherever_they_are() {
         };
         let pieces = vec![
             vec![line("a", "*"), line("b", "not here"), line("*e.example", "*")],
-            vec![line("c", "User-agent: *"), line("d", "/d"), line("a", "User-agent: *")],
-            vec![line("a", "/x"), line("b", "not here"), line("c", "not here")],
+            vec![line("c", FILE), line("d", "/d"), line("a", FILE), line("h", "User-agent: *\n")],
+            vec![line("a", "/x"), line("b", " not here\n"), line("c", "not here")],
             vec![line("*e.example", "/e"), line("g", "*"), line("g", "/x")],
+            // Lines with records are rows of lines.
+            vec![line("h", "Disallow: /"), line("i", "Disallow: /"), line("i", "Disallow: /\r\n")],
         ];
         // Other inputs and other seconds may have other lines, and answers other than a file.
         let others = ["d 9 404", "g 3 200 /g"].map(|line| Record::Capture(made(line)));
-        let other = vec![others.to_vec(), vec![line("d", "gone")]];
+        let later = Made { body: "Allow: /".into(), ..made("i 6 200") };
+        let other = vec![others.to_vec(), vec![line("d", "gone"), Record::Capture(later)]];
         let inputs = [(pieces, false), (other, false)];
         for scratch in [Scratch::in_memory(), little.clone()] {
             let config = IngestConfig { history, scratch, ..config(&RFC_9309) };
             let found = ingest_pieces(&inputs, &config, threads).unwrap();
-            for host in ["https://e", "http://e"] {
+            for host in ["https://e", "http://e", "https://h"] {
                 assert_eq!(found.find(&format!("{host}.example")), None);
             }
             // A capture that is left out replaces nothing.
-            for host in ["a", "b", "c", "d", "g"] {
+            for host in ["a", "b", "c", "d", "g", "i"] {
                 assert!(found.find(&format!("https://{host}.example")).is_some(), "{host}");
             }
             let [of_first, of_second] = &found.inputs[..] else { panic!("two inputs") };
-            assert_eq!((of_first.captures, of_first.broken, of_first.unreadable), (6, 3, 3));
+            assert_eq!((of_first.captures, of_first.broken, of_first.unreadable), (8, 4, 4));
             // A file and a line are two answers: of c, and of a, whose lines are left out.
             assert_eq!(found.same_second, u64::from(date != "-"));
-            assert_eq!((of_second.captures, of_second.broken), (3, 0));
+            assert_eq!((of_second.captures, of_second.broken), (4, 0));
             let broken = &of_first.broken_named[0];
             assert_eq!(broken.place, "the captures of https://a.example/robots.txt");
             assert!(broken.problem.starts_with("its 2 bodies"), "{}", broken.problem);
