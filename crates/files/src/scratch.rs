@@ -193,7 +193,9 @@ impl Table {
         if self.scratch.files.is_none() || all <= max {
             return Ok(());
         }
-        let needs = format!("they take {all} bytes, and may take {max}, half of it");
+        let needs = format!(
+            "they take {all} bytes so far, and may take {max}, half of it; try twice as much memory"
+        );
         Err(self.scratch.failed(io::Error::new(ErrorKind::OutOfMemory, needs)))
     }
 }
@@ -636,7 +638,10 @@ mod tests {
         assert!(one.resize(COMPILE_MEMORY_MIN / 2 - 1).is_ok());
         assert!(other.resize(1).is_ok());
         let needs = other.resize(2).unwrap_err().to_string();
-        assert!(needs.starts_with("too little memory"), "{needs}");
+        assert!(
+            needs.starts_with("too little memory") && needs.ends_with("try twice as much memory"),
+            "{needs}"
+        );
         assert!(needs.contains(&(COMPILE_MEMORY_MIN / 2 + 1).to_string()), "{needs}");
         drop(one);
         assert!(other.resize(COMPILE_MEMORY_MIN / 2).is_ok());

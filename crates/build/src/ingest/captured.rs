@@ -31,10 +31,11 @@ use crate::pool::BlobID;
 /// The bytes of records that share a place in the index.
 const BLOCK_BYTES: usize = 16 * 1024;
 
-/// Blocks that are read at once: 128 KiB, or longer single records. They have some [`CAPTURES_AT_ONCE`].
+/// Bytes of blocks that are read at once, or one block. They have some [`CAPTURES_AT_ONCE`], and a longer block has
+/// one long record.
 ///
 /// [`CAPTURES_AT_ONCE`]: crate::limits::CAPTURES_AT_ONCE
-const BLOCKS_AT_ONCE: usize = 8;
+const BYTES_AT_ONCE: u64 = 8 * BLOCK_BYTES as u64;
 
 /// Keys that are coded by one thread, and by all threads at once.
 const KEYS_PER_PIECE: usize = 1024;
@@ -422,27 +423,30 @@ pub(super) struct CapturedReader<'c> {
 }
 
 impl CapturedReader<'_> {
-    /// Returns the next blocks; none after the last.
-    fn blocks(&mut self, count: usize) -> Range<usize> {
-        let blocks = self.block..self.captured.blocks.len().min(self.block + count);
-        self.block = blocks.end;
-        blocks
+    /// Returns the next blocks, of so many bytes at most, or the next block; none after the last.
+    fn blocks(&mut self, bytes_max: u64) -> Range<usize> {
+        let (first, all) = (self.block, self.captured.blocks.len());
+        let end_max = self.captured.start_of(first).saturating_add(bytes_max);
+        let more =
+            (first + 1..all).take_while(|&block| self.captured.start_of(block + 1) <= end_max);
+        self.block = all.min(first + 1 + more.count());
+        first..self.block
     }
 
     /// Reads the next key and its resources, on this thread alone.
     fn read(&mut self) -> Result<Option<Keyed>, WriteError> {
         if self.waiting.len() == 0
-            && let Some(block) = self.blocks(1).next()
+            && let Some(block) = self.blocks(0).next()
         {
             self.waiting = self.captured.all_of(block)?.into_iter();
         }
         Ok(self.waiting.next())
     }
 
-    /// Reads the next [`BLOCKS_AT_ONCE`] blocks on all threads; nothing after the last. Not after single
+    /// Reads the next [`BYTES_AT_ONCE`] of blocks on all threads; nothing after the last. Not after single
     /// keys were read.
     pub(super) fn next_piece(&mut self) -> Result<Vec<Keyed>, WriteError> {
-        let (blocks, captured) = (self.blocks(BLOCKS_AT_ONCE), self.captured);
+        let (blocks, captured) = (self.blocks(BYTES_AT_ONCE), self.captured);
         let keyed = blocks.into_par_iter().map(|block| captured.all_of(block));
         Ok(keyed.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
     }
@@ -472,7 +476,39 @@ mod tests {
     use super::super::rivals::Rivals;
     use super::super::tracks::Track;
     use super::*;
+    use crate::limits::CAPTURES_AT_ONCE;
     use portcullis_set::stored::CaptureFacts;
+
+    fn failure(date: u64, status: u16) -> Known<BlobID> {
+        let captured_at = Some(UnixSeconds(date));
+        let facts = CaptureFacts { captured_at, status, ..CaptureFacts::default() };
+        let (payload, rivals) = (PayloadNames::default(), Rivals::default());
+        Known { facts, position: 0, held: Held::Nothing, payload, rivals }
+    }
+
+    #[test]
+    fn a_host_with_many_captures_is_read_alone() {
+        let mut newest = Newest::new((&RFC_9309.access, false), &Scratch::in_memory());
+        for host in 0..60 {
+            let failures = if host % 20 == 0 { 10_000 } else { 3 };
+            for date in 0..failures {
+                let key = format!("h{host:02}.example");
+                newest.take(key.as_bytes(), Slot::Https, failure(7_200 * date, 503)).unwrap();
+            }
+        }
+        let captured = newest.finish().unwrap();
+        let (mut reader, mut keys, mut pieces) = (captured.reader(), 0, 0);
+        loop {
+            let piece = reader.next_piece().unwrap();
+            let long = piece.iter().filter(|(_, [_, https])| https.len() > CAPTURES_AT_ONCE);
+            assert!(long.count() <= 1, "piece {pieces}");
+            (keys, pieces) = (keys + piece.len(), pieces + 1);
+            if piece.is_empty() {
+                break;
+            }
+        }
+        assert_eq!((keys, pieces), (60, 4));
+    }
 
     #[test]
     fn all_failures_since_the_last_answer_count() {
@@ -484,12 +520,7 @@ mod tests {
             for date in 1..=FAILURES {
                 let date = date * 7 % (FAILURES + 1);
                 let status = if date == 100 { 404 } else { 503 };
-                let captured_at = Some(UnixSeconds(date));
-                let facts = CaptureFacts { captured_at, status, ..CaptureFacts::default() };
-                let payload = PayloadNames::default();
-                let (held, rivals) = (Held::Nothing, Rivals::default());
-                let known = Known { facts, position: 0, held, payload, rivals };
-                newest.take(b"a.example", Slot::Https, known).unwrap();
+                newest.take(b"a.example", Slot::Https, failure(date, status)).unwrap();
             }
             let captured = newest.finish().unwrap();
             let (number, [http, found]) = captured.get(b"a.example").unwrap().unwrap();
