@@ -8,9 +8,9 @@
 
 use std::sync::Arc;
 
-use portcullis_build::IngestConfig;
+use portcullis_build::{IngestConfig, Provenance, SettleConfig};
 use portcullis_dialect::decision::Decision;
-use portcullis_dialect::dialect::{Dialect, GOOGLE, KOSTER_1996, ORIGINAL_1994};
+use portcullis_dialect::dialect::{Dialect, GOOGLE, KOSTER_1996, ORIGINAL_1994, RFC_9309};
 use portcullis_oracle::{AnswerReading, Archive, Archived, LongOutageChoice};
 use portcullis_robots::access::UnixSeconds;
 use portcullis_robots::policy::{Crawler, Reading, WithoutFile};
@@ -343,5 +343,35 @@ fn a_copy_that_is_not_known_allows_nothing() {
         for pair in answers.decisions().chunks(2) {
             assert_eq!(pair[0], pair[1], "{}", dialect.name);
         }
+    }
+}
+
+/// Without a time, a set decides as of the time as of which it was settled.
+#[test]
+fn failures_last_until_the_time_of_the_set() {
+    let mut file = Captures::default();
+    for (day, status, body) in [(0, 200, json!(RULES)), (20, 403, json!(null))] {
+        let time = UnixSeconds(FIRST + day * DAY).to_rfc3339();
+        file.push_with("https://a.example/robots.txt", &time, status, json!({"body": body}));
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = file.write(folder.path(), "captures.jsonl");
+    for (as_of, expected) in
+        [(None, "disallow rule"), (Some(50), "disallow rule"), (Some(51), "allow unavailable")]
+    {
+        let as_of = as_of.map(|days| UnixSeconds(FIRST + days * DAY));
+        let settle = SettleConfig { as_of, ..SettleConfig::default() };
+        let config = IngestConfig { history: true, settle, ..IngestConfig::new(&RFC_9309, None) };
+        let ingested = ingested(std::slice::from_ref(&path), &config);
+        let provenance = Provenance::of(&ingested.inputs, &settle).to_json();
+        let set = PolicySet::from_bytes("readings", compiled(&ingested, &provenance)).unwrap();
+        assert_eq!(set.settled_at().unwrap(), as_of);
+        let reading =
+            Reading { without_file: WithoutFile::LastCopy { days: 30 }, ..Reading::default() };
+        let agent = Crawler::parse("ExampleBot", &RFC_9309).unwrap().with_reading(reading);
+        let mut session = Session::new(Classifier::new(set, vec![agent]).unwrap());
+        let answers = session.decide(&["https://a.example/x"]).unwrap();
+        let decision = answers.decisions_with_rules().unwrap()[0];
+        assert_eq!(shown(decision), expected, "{as_of:?}");
     }
 }

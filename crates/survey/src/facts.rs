@@ -124,6 +124,8 @@ pub struct FactReader<'s> {
     pub(crate) set: &'s PolicySet,
     pub(crate) reaches: Reaches<'s>,
     pub(crate) agents: Vec<Crawler>,
+    /// The time as of which the newest policies were settled, if that is known.
+    settled_at: Option<UnixSeconds>,
     /// The names in the set of each agent.
     tokens: Vec<AgentTokens>,
     /// The agent that the others are compared with.
@@ -155,7 +157,8 @@ impl<'s> FactReader<'s> {
         let tokens = agents.iter().map(|agent| set.tokens_of(agent)).collect::<Result<_, _>>()?;
         let baseline = baseline.map(|agent| Ok((agent.name().to_owned(), set.tokens_of(agent)?)));
         let (agents, baseline) = (agents.to_vec(), baseline.transpose()?);
-        Ok(FactReader { set, reaches: Reaches::new(set), agents, tokens, baseline })
+        let (reaches, settled_at) = (Reaches::new(set), set.settled_at()?);
+        Ok(FactReader { set, reaches, agents, settled_at, tokens, baseline })
     }
 
     /// Returns what `policy` says to each agent, and the groups that apply.
@@ -215,7 +218,9 @@ impl<'s> FactReader<'s> {
             return Ok(Reads::default());
         }
         let timeline = host.timeline(https)?;
-        let at = at.unwrap_or_else(|| capture.facts.begins_at());
+        let begins_at = capture.facts.begins_at();
+        let newest = self.settled_at.map_or(begins_at, |settled_at| settled_at.max(begins_at));
+        let at = at.unwrap_or(newest);
         let timeline = timeline.as_ref().map(|timeline| (timeline, at));
         let read = |agent: &Crawler| capture.read_by(agent.reading(), policy, timeline);
         let reads = self.agents.iter().map(read).collect::<Result<Reads, Damage>>()?;

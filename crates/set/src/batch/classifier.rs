@@ -56,6 +56,9 @@ pub struct Classifier {
     /// The time as of which records without times of their own are decided; `None` for after all
     /// captures.
     pub(super) at: Option<UnixSeconds>,
+    /// The time as of which the newest policies were settled, if that is known and an agent reads
+    /// answers in its own way.
+    pub(super) settled_at: Option<UnixSeconds>,
     /// Whether a block with times is also decided as of now.
     pub(super) and_now: bool,
     /// How the agent of each record is found; `None` if each record is decided for all agents.
@@ -162,9 +165,11 @@ impl Classifier {
         let tokens = tokens?;
         let starts = starts_of(set.policy_count(), agents.len())?;
         let settings = Settings { limits, ..Settings::default() };
+        let readers = readers(&agents);
+        let settled_at = if readers.is_empty() { None } else { set.settled_at()? };
         Ok(Classifier {
             set,
-            readers: readers(&agents),
+            readers,
             agents,
             tokens,
             settings,
@@ -174,6 +179,7 @@ impl Classifier {
             freshness: None,
             before_first: BeforeFirst::Unknown,
             at: None,
+            settled_at,
             and_now: false,
             crawlers: None,
         })

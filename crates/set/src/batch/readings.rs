@@ -169,8 +169,15 @@ impl Classifier {
             return Ok(None);
         }
         let timeline = self.set.timeline_of(scheme, key)?;
-        let at = at.or(self.at).unwrap_or_else(|| capture.facts.begins_at());
+        let at = at.or(self.at).unwrap_or_else(|| self.newest(capture));
         capture.read_by(reading, policy, timeline.as_ref().map(|timeline| (timeline, at)))
+    }
+
+    /// Returns the time of the newest policies: that as of which the set was settled, as for the dialect. Without
+    /// it, nobody knows what time now is; it is no earlier than the newest capture.
+    fn newest(&self, capture: &StoredCapture<'_>) -> UnixSeconds {
+        let begins_at = capture.facts.begins_at();
+        self.settled_at.map_or(begins_at, |settled_at| settled_at.max(begins_at))
     }
 
     /// Replaces the answers on some records of one capture, for some agents, by what these read.
@@ -191,8 +198,7 @@ impl Classifier {
             (true, Some(Found::Moment(capture, _))) => Some(self.set.timeline(*capture)?),
             (true, _) => Some(self.set.timeline(self.capture_of(pieces.host_of_url(first))?)?),
         };
-        // Nobody knows what time now is; it is no earlier than the newest capture.
-        let at = times.of(first).unwrap_or_else(|| capture.facts.begins_at());
+        let at = times.of(first).unwrap_or_else(|| self.newest(&capture));
         let timeline = timeline.as_ref().map(|timeline| (timeline, at));
         let policy = PolicyNumber(policies[first]);
         let columns = self.answers_per_record();

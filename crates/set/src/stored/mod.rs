@@ -34,6 +34,7 @@ use zerocopy::little_endian::U32;
 use portcullis_dialect::dialect::Dialect;
 use portcullis_engine::vectors::prefetch;
 use portcullis_files::large_pages::ZeroedMemory;
+use portcullis_robots::access::UnixSeconds;
 
 use super::file::{
     ContentHash, Damage, Section, SectionKind, SetCounts, SetError, SetFile, Storage, VERSION,
@@ -275,6 +276,25 @@ impl PolicySet {
     pub fn provenance(&self) -> Result<&[u8], Damage> {
         let section = self.sections.provenance;
         self.file.bytes(section, 0, section.bytes)
+    }
+
+    /// Returns the time as of which the origins were settled: `outages.as_of` in the [provenance], as every writer
+    /// of sets stores it. `None` if it is that of the last capture.
+    ///
+    /// [provenance]: PolicySet::provenance
+    ///
+    /// # Errors
+    ///
+    /// If the provenance is damaged.
+    pub fn settled_at(&self) -> Result<Option<UnixSeconds>, Damage> {
+        // Quotes in the names of inputs are escaped.
+        const MEMBER: &[u8] = b"\"outages\":{\"as_of\":\"";
+        let provenance = self.provenance()?;
+        let time = memchr::memmem::rfind(provenance, MEMBER).and_then(|at| {
+            let time = &provenance[at + MEMBER.len()..];
+            time.get(..memchr::memchr(b'"', time)?)
+        });
+        Ok(time.and_then(UnixSeconds::from_rfc3339))
     }
 
     /// Fails if the file was written to after it was opened, as its length and its times tell. Call it
