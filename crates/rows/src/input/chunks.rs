@@ -10,7 +10,7 @@ use std::sync::Arc;
 use portcullis_files::input::{ChunkConfig, InputError, Source, TextChunk, TextChunks};
 
 use crate::input::Terminator;
-use crate::list::parquet::{ParquetList, Part, Parts};
+use crate::list::parquet::{ParquetList, PartOfRows, PartsOfRows};
 use crate::list::{List, ListConfig, ListFormat, OpenStreams, detect};
 
 /// A sequence of whole records. Dereferences to their text; rows of a Parquet file have none.
@@ -22,7 +22,7 @@ pub struct Chunk {
     /// The records; none for rows of a Parquet file.
     text: TextChunk,
     /// Rows of a Parquet file, decoded where they are read.
-    part: Option<Part>,
+    part: Option<PartOfRows>,
     /// The list to which the chunk belongs.
     pub list: Arc<List>,
     /// Whether the chunk is the first of its list.
@@ -46,7 +46,7 @@ impl Chunk {
 
     /// Returns the rows of the chunk. `None` if it is text, or of a Parquet file without rows.
     #[inline]
-    pub fn part(&self) -> Option<&Part> {
+    pub fn part(&self) -> Option<&PartOfRows> {
         self.part.as_ref()
     }
 }
@@ -64,7 +64,7 @@ impl Deref for Chunk {
 pub struct Chunks {
     text: TextChunks,
     /// The rows, which replace the text of a Parquet file.
-    parts: Option<Parts>,
+    parts: Option<PartsOfRows>,
     /// How the list is read.
     lists: Arc<ListConfig>,
     /// The list, once it is detected.

@@ -16,7 +16,7 @@ use super::values::{Values, at_places, doubt_of_time, kept};
 
 /// The separator, the columns of the values, and the number of columns.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Columns {
+pub(super) struct CellColumns {
     pub separator: Separator,
     /// The column of the URL, counted from 0.
     pub url: usize,
@@ -39,7 +39,7 @@ pub(super) struct Row<'c> {
     pub values: Values<'c>,
 }
 
-impl Columns {
+impl CellColumns {
     /// Returns the first row of `rest`, or `None` if `rest` is empty.
     #[inline]
     pub(super) fn read<'c>(&self, rest: &'c [u8], arena: &'c Bump) -> Option<Row<'c>> {

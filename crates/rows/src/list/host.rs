@@ -28,7 +28,7 @@ pub(super) const NO_HOST: &[u8] = b"?";
 
 /// The parts of a URL that are in other fields of its record.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Parts<'c> {
+pub(super) struct UrlParts<'c> {
     pub host: Option<&'c [u8]>,
     pub query: Option<&'c [u8]>,
     pub scheme: Option<&'c [u8]>,
@@ -39,7 +39,7 @@ pub(super) struct Parts<'c> {
 #[inline]
 pub(super) fn url_of_text<'c>(
     text: &'c [u8],
-    parts: impl Fn() -> Parts<'c>,
+    parts: impl Fn() -> UrlParts<'c>,
     hosts: Option<&Hosts>,
     arena: &'c Arena,
 ) -> Result<(&'c [u8], Doubts), Problem> {
@@ -63,7 +63,7 @@ pub(super) fn url_of_text<'c>(
             let is_asked = url.len() != text.len();
             let parts = parts();
             let scheme = parts.scheme.filter(|_| !is_asked || url.starts_with(b"/"));
-            hosts.url_of(url, Parts { scheme, ..parts }, arena)
+            hosts.url_of(url, UrlParts { scheme, ..parts }, arena)
         }
         _ => Ok(url),
     };
@@ -95,7 +95,7 @@ pub fn joined_url<'c>(
     arena: &'c Arena,
 ) -> Result<&'c [u8], Problem> {
     let hosts = Hosts { completes_urls: true, ..Hosts::default() };
-    let parts = || Parts { host, query, scheme };
+    let parts = || UrlParts { host, query, scheme };
     url_of_text(text, parts, Some(&hosts), arena).map(|(url, _)| url)
 }
 
@@ -161,7 +161,7 @@ impl Hosts {
     fn url_of<'c>(
         &self,
         url: &'c [u8],
-        Parts { host, query, scheme }: Parts<'c>,
+        UrlParts { host, query, scheme }: UrlParts<'c>,
         arena: &'c Arena,
     ) -> Result<&'c [u8], Problem> {
         let query = query.map(|it| it.strip_prefix(b"?").unwrap_or(it)).filter(|it| !is_none(it));
@@ -462,7 +462,7 @@ mod tests {
     ) -> Result<String, Problem> {
         let arena = Arena::new();
         let [host, query, scheme] = [host, query, scheme].map(|part| part.map(str::as_bytes));
-        let parts = || Parts { host, query, scheme };
+        let parts = || UrlParts { host, query, scheme };
         let url = url_of_text(text.as_bytes(), parts, Some(hosts), &arena);
         url.map(|(url, _)| String::from_utf8(url.to_vec()).unwrap())
     }
@@ -591,7 +591,7 @@ mod tests {
         let given = Hosts { given: Some(Given::new("all.example")), ..Hosts::default() };
         let arena = Arena::new();
         let asked = |hosts: &Hosts, text: &str, host: Option<&'static str>| {
-            let parts = || Parts { host: host.map(str::as_bytes), ..Parts::default() };
+            let parts = || UrlParts { host: host.map(str::as_bytes), ..UrlParts::default() };
             let found = url_of_text(text.as_bytes(), parts, Some(hosts), &arena);
             found.map(|(url, doubts)| (str::from_utf8(url).unwrap().to_owned(), doubts))
         };

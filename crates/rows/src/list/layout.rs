@@ -8,7 +8,7 @@ use portcullis_files::input::dump_record;
 use super::Problem;
 use super::cdx::CdxLine;
 use super::crawl;
-use super::delimited::Columns;
+use super::delimited::CellColumns;
 use super::host::{Hosts, Origins};
 use super::json::ObjectValues;
 use super::log::{LogLine, Stops};
@@ -26,7 +26,7 @@ pub(super) enum Layout {
     /// Members of the text, a JSON object.
     Fields(ObjectValues),
     /// Fields of the row.
-    Columns(Columns),
+    Columns(CellColumns),
     /// Members of the object after the second space. The time may be the word before it.
     Cdxj(ObjectValues),
     /// Fields of a line, or of a row of JSON.

@@ -1,7 +1,7 @@
 //! Reads a column of a Parquet file as a list of URLs, and others as their times, agents and hosts if
 //! asked.
 //!
-//! This module finds the columns, also within structures, cuts the file into [`Part`]s, and decodes a part ([`Part::batches`]).
+//! This module finds the columns, also within structures, cuts the file into [`PartOfRows`]s, and decodes a part ([`PartOfRows::batches`]).
 //! Decoding takes most of the time and runs on any thread. Use [`captures`](portcullis_captures::parquet) for
 //! captures.
 //!
@@ -13,7 +13,7 @@
 //! part has at most [`PARQUET_PART_ROWS_MAX`] rows, and about [`CHUNK_BYTES`] of URLs unless one
 //! page has more. A page or dictionary with more than [`PARQUET_PAGE_BYTES_MAX`](portcullis_captures::limits::PARQUET_PAGE_BYTES_MAX) bytes is an error
 //! before anything is decompressed. Decoding holds the pages of one batch, and
-//! [`Part::memory_bytes`] counts them. A part that is a row group is decoded in batches of
+//! [`PartOfRows::memory_bytes`] counts them. A part that is a row group is decoded in batches of
 //! [`PARQUET_BATCH_URLS`] rows, or fewer if they are long.
 //!
 //! Errors name the file, the row group, the column and the fix. The row groups before an error are
@@ -300,8 +300,15 @@ impl ParquetList {
 
     /// Returns the file in parts, in order. A part is a row group, or has about as many URLs as a
     /// chunk of a list of lines.
-    pub fn parts(self: Arc<ParquetList>, by_row_group: bool) -> Parts {
-        Parts { list: self, by_row_group, row_group: 0, row: 0, columns: Vec::new(), taken: (0, 0) }
+    pub fn parts(self: Arc<ParquetList>, by_row_group: bool) -> PartsOfRows {
+        PartsOfRows {
+            list: self,
+            by_row_group,
+            row_group: 0,
+            row: 0,
+            columns: Vec::new(),
+            taken: (0, 0),
+        }
     }
 
     /// Returns the metadata of the URLs in a row group.
@@ -316,7 +323,7 @@ impl ParquetList {
 }
 
 /// Cuts a file into parts, up to the first error.
-pub struct Parts {
+pub struct PartsOfRows {
     list: Arc<ParquetList>,
     by_row_group: bool,
     /// The row group that is being cut.
@@ -330,7 +337,7 @@ pub struct Parts {
     taken: (usize, usize),
 }
 
-impl Parts {
+impl PartsOfRows {
     /// Whether every row is in a part that was returned.
     pub fn is_at_end(&self) -> bool {
         let left = &self.list.source.metadata.row_groups()[self.row_group..];
@@ -338,7 +345,7 @@ impl Parts {
         left.iter().all(|group| group.num_rows() == std::mem::take(&mut row))
     }
 
-    fn read(&mut self) -> Result<Option<Part>, InputError> {
+    fn read(&mut self) -> Result<Option<PartOfRows>, InputError> {
         loop {
             let metadata = &self.list.source.metadata;
             if self.row_group == metadata.num_row_groups() {
@@ -369,17 +376,17 @@ impl Parts {
     }
 
     /// Returns the next part, with this number of rows.
-    fn part(&self, rows: usize, batch_rows: usize, memory_bytes: u64) -> Part {
+    fn part(&self, rows: usize, batch_rows: usize, memory_bytes: u64) -> PartOfRows {
         let (list, row_group) = (Arc::clone(&self.list), self.row_group);
         let group = list.source.metadata.row_group(row_group);
         let whole: i64 = group.columns().iter().map(|it| it.compressed_size()).sum();
         let share = whole.max(0) as u128 * rows as u128 / group.num_rows() as u128;
         let (first, stored_bytes) = (self.row, share as u64);
-        Part { list, row_group, first, rows, batch_rows, memory_bytes, stored_bytes }
+        PartOfRows { list, row_group, first, rows, batch_rows, memory_bytes, stored_bytes }
     }
 
     /// Returns a row group with `rows` rows as a part.
-    fn whole_group(&self, rows: usize) -> Part {
+    fn whole_group(&self, rows: usize) -> PartOfRows {
         let columns = || self.columns.iter();
         let batch_rows = columns().map(|it| it.rows_at_once(PARQUET_BATCH_URLS)).min().unwrap_or(1);
         let memory_bytes = columns().map(|it| it.bytes_of_rows(batch_rows as u64)).sum();
@@ -387,7 +394,7 @@ impl Parts {
     }
 
     /// Returns the next part of a row group with `rows` rows: whole pages, up to the bounds.
-    fn next_pages(&mut self, rows: usize) -> Result<Part, InputError> {
+    fn next_pages(&mut self, rows: usize) -> Result<PartOfRows, InputError> {
         let chunk = self.list.chunk(self.row_group);
         let mean_bytes = (chunk.uncompressed_size().max(0) as usize / rows).max(1);
         let wanted = (CHUNK_BYTES / mean_bytes).clamp(1, PARQUET_PART_ROWS_MAX);
@@ -413,17 +420,17 @@ impl Parts {
     }
 }
 
-impl Iterator for Parts {
-    type Item = Result<Part, InputError>;
+impl Iterator for PartsOfRows {
+    type Item = Result<PartOfRows, InputError>;
 
-    fn next(&mut self) -> Option<Result<Part, InputError>> {
+    fn next(&mut self) -> Option<Result<PartOfRows, InputError>> {
         self.read().transpose()
     }
 }
 
 /// A range of rows in a row group.
 #[derive(Clone, Debug)]
-pub struct Part {
+pub struct PartOfRows {
     /// The list to which the part belongs.
     pub list: Arc<ParquetList>,
     /// The number of the row group, counted from 0.
@@ -441,7 +448,7 @@ pub struct Part {
     pub stored_bytes: u64,
 }
 
-impl Part {
+impl PartOfRows {
     /// Calls `read` with the pages of any column of the row group. `column` is its position among
     /// the leaves of the schema.
     ///
@@ -472,7 +479,7 @@ impl Part {
         &self,
         skipped: usize,
     ) -> Result<impl Iterator<Item = Result<Urls, InputError>>, InputError> {
-        let Part { list, row_group, .. } = self;
+        let PartOfRows { list, row_group, .. } = self;
         let damaged = |problem: String| list.damaged_urls(*row_group, &problem);
         let rows = self.first + skipped..self.first + self.rows;
         let rows = list.projection.read(&list.source, *row_group, self.batch_rows, rows);

@@ -22,7 +22,7 @@ use tempfile::TempDir;
 
 use crate::input::{ChunkConfig, Chunks, InputError, Source};
 use crate::limits::PARQUET_PART_ROWS_MAX;
-use crate::list::parquet::{ParquetList, Part};
+use crate::list::parquet::{ParquetList, PartOfRows};
 use crate::list::{Arena, BlockBuffer, ListConfig, ListFormat, Noticed, Place, Problem, Rows};
 use portcullis_captures::limits::PARQUET_PAGE_BYTES_MAX;
 use portcullis_robots::access::{TimeUnit, UnixSeconds};
@@ -44,12 +44,12 @@ fn open(path: &Path, config: &ListConfig) -> Result<ParquetList, InputError> {
     ParquetList::open(&path.display().to_string(), File::open(path).unwrap(), config)
 }
 
-fn parts(path: &Path, by_row_group: bool) -> Result<Vec<Part>, InputError> {
+fn parts(path: &Path, by_row_group: bool) -> Result<Vec<PartOfRows>, InputError> {
     Arc::new(open(path, &ListConfig::default())?).parts(by_row_group).collect()
 }
 
 /// Returns the URLs of a part, from its first row and from one in the middle.
-fn urls(part: &Part) -> Result<Vec<Vec<u8>>, InputError> {
+fn urls(part: &PartOfRows) -> Result<Vec<Vec<u8>>, InputError> {
     let from = |first| -> Result<Vec<Vec<u8>>, InputError> {
         let (mut batches, mut joined) = (part.batches(first)?, Vec::new());
         while let Some(batch) = batches.next().transpose()? {

@@ -9,7 +9,7 @@ use portcullis_text::visible::SHOWN_BYTES_MAX;
 
 use super::List;
 use super::noticed::Noticed;
-use super::parquet::Part;
+use super::parquet::PartOfRows;
 use super::values::{Arena, Block, BlockBuffer};
 use crate::input::{Chunk, InputError, Record};
 use crate::limits::CHUNK_OUTPUT_BYTES_MAX;
@@ -61,7 +61,7 @@ impl<'c> Rows<'c> {
 
     /// Returns the part of a Parquet file that the records are. `None` for text, and for a file
     /// without rows.
-    pub fn part(&self) -> Option<&'c Part> {
+    pub fn part(&self) -> Option<&'c PartOfRows> {
         self.chunk.part()
     }
 

@@ -5,7 +5,7 @@
 //! is known by its number alone has a header if its first cell could be a name. Lines before the header that
 //! begin with `#`, or name the separator (`sep=;`), are comments of the program that wrote the table.
 
-use super::delimited::Columns;
+use super::delimited::CellColumns;
 use super::layout::Layout;
 use super::layouts;
 use super::look::{LINES, Look};
@@ -30,7 +30,7 @@ struct FirstRow {
 }
 
 /// The kind of a text's beginning, read as a table.
-enum Found {
+enum FoundColumn {
     /// More must be read.
     More,
     Row(Box<FirstRow>),
@@ -42,7 +42,7 @@ impl Look<'_> {
     /// Detects a table with the first of `separators` for which a row has the column.
     pub(super) fn rows(&self, separators: &[Separator]) -> Result<Option<List>, String> {
         if self.text.is_empty() && self.is_whole {
-            let columns = Columns {
+            let columns = CellColumns {
                 separator: separators[0],
                 url: 0,
                 others: [None; 6],
@@ -57,8 +57,8 @@ impl Look<'_> {
         loop {
             let separators = declared.as_ref().map_or(separators, std::slice::from_ref);
             let problem = match table.first_row(separators)? {
-                Found::More => return Ok(None),
-                Found::Row(row) => {
+                FoundColumn::More => return Ok(None),
+                FoundColumn::Row(row) => {
                     let list = table.with_first_row(*row)?;
                     let note = list.note.map(|note| match comments {
                         0 => note,
@@ -66,7 +66,7 @@ impl Look<'_> {
                     });
                     return Ok(Some(List { note, comments, ..list }));
                 }
-                Found::Problem(problem) => problem,
+                FoundColumn::Problem(problem) => problem,
             };
             let end = LINES.first_end(table.text);
             let Some(end) = end.filter(|_| is_comment(table.text) && comments < TABLE_COMMENTS_MAX)
@@ -82,18 +82,18 @@ impl Look<'_> {
         }
     }
 
-    fn table(&self, columns: Columns) -> List {
+    fn table(&self, columns: CellColumns) -> List {
         let framing = columns.separator.framing();
         List { framing, ..self.with(Layout::Columns(columns)) }
     }
 
     /// Finds the column of the URL in the first row with the best of `separators`.
-    fn first_row(&self, separators: &[Separator]) -> Result<Found, String> {
+    fn first_row(&self, separators: &[Separator]) -> Result<FoundColumn, String> {
         let usual = separators[0];
         let mut found: Option<FirstRow> = None;
         for &separator in separators {
             if !self.is_whole && separator.framing().first_end(self.text).is_none() {
-                return Ok(Found::More);
+                return Ok(FoundColumn::More);
             }
             let (row, end) = first_row(self.text, separator);
             if row.len() > TABLE_COLUMNS_MAX {
@@ -124,9 +124,9 @@ impl Look<'_> {
         }
         let separator = found.as_ref().map_or(usual, |found| found.separator);
         Ok(match (self.problem_of_row(separator), found) {
-            (Some(problem), _) => Found::Problem(problem),
-            (None, Some(found)) => Found::Row(Box::new(found)),
-            (None, None) => Found::Problem(self.no_column(separators)),
+            (Some(problem), _) => FoundColumn::Problem(problem),
+            (None, Some(found)) => FoundColumn::Row(Box::new(found)),
+            (None, None) => FoundColumn::Problem(self.no_column(separators)),
         })
     }
 
@@ -169,7 +169,8 @@ impl Look<'_> {
         };
         let left: Vec<_> = row.iter().enumerate().filter_map(left).collect();
         let names = left.iter().map(|&(part, place)| (part, text_of(&row[place]))).collect();
-        let list = look.table(Columns { separator, url, others, left, unit, count, missing_max });
+        let list =
+            look.table(CellColumns { separator, url, others, left, unit, count, missing_max });
         let list = List { left: names, ..list };
         let is_asked = self.config.urls.is_asked();
         if !is_header {

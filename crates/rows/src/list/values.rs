@@ -10,7 +10,7 @@ use std::ops::{Deref, Range};
 use portcullis_dialect::limits::RECORDS_AT_ONCE;
 use portcullis_engine::bytes::percent_triplet;
 
-use super::host::{Hosts, Parts, differs, url_of_text};
+use super::host::{Hosts, UrlParts, differs, url_of_text};
 pub use bumpalo::Bump as Arena;
 
 use super::noticed::{Doubts, Left};
@@ -105,7 +105,7 @@ impl<'c> Values<'c> {
         arena: &'c Arena,
     ) -> Result<(&'c [u8], Doubts), Problem> {
         let Values { host, query, scheme, left, .. } = *self;
-        let parts = || Parts { host, query, scheme };
+        let parts = || UrlParts { host, query, scheme };
         let (url, doubts) = url_of_text(text, parts, hosts, arena)?;
         let is_path = || hosts.is_some() && !is_whole_url(text);
         let has_left = !left.is_empty() && is_path();

@@ -17,7 +17,7 @@ const NO_WORD: u8 = u8::MAX;
 /// The values of the added columns of some rows.
 #[derive(Clone, Debug, Default)]
 pub struct Added {
-    columns: Vec<Values>,
+    columns: Vec<AddedColumn>,
 }
 
 /// A value of a row, whose column has as many values as there are rows, some of which may be missing.
@@ -60,7 +60,7 @@ impl<T> Cell<T> {
 
 /// The values of one column.
 #[derive(Clone, Debug)]
-pub struct Values {
+pub struct AddedColumn {
     /// Their kind.
     pub kind: FieldKind,
     /// A word and a TAB, padded, and the number of bytes without padding, by the word's number.
@@ -76,15 +76,15 @@ pub struct Values {
 /// Room for a word and a TAB.
 const WORD_BYTES: usize = 16;
 
-impl Values {
-    fn new(kind: FieldKind) -> Values {
+impl AddedColumn {
+    fn new(kind: FieldKind) -> AddedColumn {
         let padded = |word: &&str| {
             let mut padded = [b'\t'; WORD_BYTES];
             padded[..word.len()].copy_from_slice(word.as_bytes());
             (padded, word.len() + 1)
         };
         let padded = kind.words().iter().map(padded).collect();
-        Values { kind, padded, words: Vec::new(), others: Vec::new(), joined: Vec::new() }
+        AddedColumn { kind, padded, words: Vec::new(), others: Vec::new(), joined: Vec::new() }
     }
 
     /// Returns the number of rows.
@@ -160,22 +160,22 @@ impl Added {
 
     /// Returns columns of these kinds without rows.
     pub fn of(kinds: impl Iterator<Item = FieldKind>) -> Added {
-        Added { columns: kinds.map(Values::new).collect() }
+        Added { columns: kinds.map(AddedColumn::new).collect() }
     }
 
     /// Returns the number of rows of the first column.
     pub fn rows(&self) -> usize {
-        self.columns.first().map_or(0, Values::rows)
+        self.columns.first().map_or(0, AddedColumn::rows)
     }
 
     /// Returns the columns.
-    pub fn columns(&self) -> &[Values] {
+    pub fn columns(&self) -> &[AddedColumn] {
         &self.columns
     }
 
     /// Removes all rows and keeps the memory.
     pub fn clear(&mut self) {
-        for Values { words, others, joined, .. } in &mut self.columns {
+        for AddedColumn { words, others, joined, .. } in &mut self.columns {
             words.clear();
             others.clear();
             joined.clear();

@@ -14,7 +14,7 @@ use arrow_array::{
 use arrow_schema::{DataType, Field as ArrowField, Fields, Schema, SchemaRef};
 use portcullis_robots::access::UnixSeconds;
 
-use super::added::{Added, Cell, Values};
+use super::added::{Added, AddedColumn, Cell};
 use super::columns::{Field, FieldKind};
 
 /// How the values of columns become arrays.
@@ -73,7 +73,7 @@ fn words(kind: FieldKind) -> ArrayRef {
 const LIST_ELEMENT: &str = "element";
 
 /// Returns the values of a column, which may have `words`.
-fn array(values: &Values, words: &ArrayRef) -> ArrayRef {
+fn array(values: &AddedColumn, words: &ArrayRef) -> ArrayRef {
     match values.kind {
         FieldKind::Word(_) => {
             let code =

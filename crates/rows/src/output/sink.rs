@@ -9,7 +9,7 @@ use super::parquet::{AddedColumns, AddedRows, EncodedGroup};
 use super::{Added, NextTo, SameMember, TextRows};
 use crate::input::InputError;
 use crate::limits::CHUNK_OUTPUT_BYTES_MAX;
-use crate::list::parquet::Part;
+use crate::list::parquet::PartOfRows;
 
 /// How rows are written.
 pub enum RowForm {
@@ -50,7 +50,7 @@ impl RowForm {
     pub fn begin<'a>(
         &'a self,
         added: Added,
-        part: Option<&'a Part>,
+        part: Option<&'a PartOfRows>,
         out: &'a mut Encoded,
     ) -> Result<RowSink<'a>, ParquetError> {
         Ok(match self {

@@ -79,14 +79,14 @@ pub(super) struct Document {
     /// Reads as many bytes as one text or tag may have.
     reader: NsReader<Take<Source>>,
     buffer: Vec<u8>,
-    place: Place,
+    place: PlaceInSitemap,
     /// The last value.
     pub value: Vec<u8>,
 }
 
 /// Where the reader is.
 #[derive(Default)]
-struct Place {
+struct PlaceInSitemap {
     /// The kind of the document, and the namespace of its root.
     root: Option<(Root, Option<String>)>,
     /// The open elements, the innermost one last.
@@ -113,7 +113,7 @@ impl Document {
         let mut reader = NsReader::from_reader(stream.take(0));
         reader.config_mut().expand_empty_elements = true;
         let (buffer, value) = (Vec::new(), Vec::new());
-        Document { name, reader, buffer, place: Place::default(), value }
+        Document { name, reader, buffer, place: PlaceInSitemap::default(), value }
     }
 
     /// Whether its kind is known.
@@ -230,7 +230,7 @@ fn too_long() -> String {
     format!("a text or a tag is longer than {SITEMAP_MARKUP_BYTES_MAX} bytes")
 }
 
-impl Place {
+impl PlaceInSitemap {
     fn kind(&self) -> Option<Root> {
         self.root.as_ref().map(|(root, _)| *root)
     }

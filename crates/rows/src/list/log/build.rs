@@ -2,7 +2,7 @@
 
 use super::cut::{Piece, Segment};
 use super::escape::{Escape, Quoting};
-use super::fields::{Extent, Field, Form, Shape, What};
+use super::fields::{Extent, Form, LogField, Shape, What};
 use super::servers::{Server, Shows, Targets};
 use super::steps::Steps;
 use super::syntax::{Parsed, Token, of_configuration, of_row};
@@ -204,11 +204,11 @@ fn merged(tokens: Vec<Token>) -> (Vec<Token>, bool) {
                     if what(query) == Some(What::Query)
                         && (what(mark) == Some(What::QueryMark) || is_text(mark, b"?")) =>
                 {
-                    form_of_path(what(path)).map(|form| (3, Field::of_client(What::Target(form))))
+                    form_of_path(what(path))
+                        .map(|form| (3, LogField::of_client(What::Target(form))))
                 }
-                [.., path, query] if what(query) == Some(What::Query) => {
-                    form_of_path(what(path)).map(|form| (2, Field::of_client(What::Target(form))))
-                }
+                [.., path, query] if what(query) == Some(What::Query) => form_of_path(what(path))
+                    .map(|form| (2, LogField::of_client(What::Target(form)))),
                 [.., Token::Field(time), dot, fraction]
                     if what(fraction) == Some(What::Fraction) && is_text(dot, b".") =>
                 {
@@ -228,7 +228,7 @@ fn merged(tokens: Vec<Token>) -> (Vec<Token>, bool) {
                         && matches!(what(host), Some(What::Host(_))) =>
                 {
                     match what(target) {
-                        Some(What::Target(form)) => Some((4, Field::of_client(What::Url(form)))),
+                        Some(What::Target(form)) => Some((4, LogField::of_client(What::Url(form)))),
                         _ => None,
                     }
                 }
@@ -302,7 +302,7 @@ fn with_tabs(mut segment: Segment) -> Segment {
         let behind = segment.pieces.get(at + 1).map_or(&segment.end, |next| &next.before);
         if behind.starts_with(b"\t") {
             let field = &mut segment.pieces[at].field;
-            *field = Field { extent: Extent::Until, shape: Shape::Any, ..*field };
+            *field = LogField { extent: Extent::Until, shape: Shape::Any, ..*field };
         }
     }
     segment

@@ -13,7 +13,7 @@ use memchr::{memchr, memmem, memrchr};
 
 use super::super::short::first_of;
 use super::escape::Quoting;
-use super::fields::{Extent, Field, What};
+use super::fields::{Extent, LogField, What};
 use super::time::{CLF_BYTES, TimeForm};
 use super::words::is_blank;
 
@@ -21,7 +21,7 @@ use super::words::is_blank;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Piece {
     pub before: Vec<u8>,
-    pub field: Field,
+    pub field: LogField,
     /// Where its text is kept; `None` if it is not read.
     pub slot: Option<usize>,
 }
@@ -242,7 +242,7 @@ fn nth(text: &[u8], part: &[u8], number: usize) -> Option<usize> {
 
 /// Returns the end of a field that a text begins with. `behind` follows it in the format.
 #[inline]
-pub(super) fn end_of(field: Field, text: &[u8], behind: &[u8]) -> Option<usize> {
+pub(super) fn end_of(field: LogField, text: &[u8], behind: &[u8]) -> Option<usize> {
     if field.what == What::Time(TimeForm::Clf) {
         return (text.len() >= CLF_BYTES).then_some(CLF_BYTES);
     }
@@ -293,7 +293,7 @@ fn end_of_chain(text: &[u8]) -> Option<usize> {
 
 /// Returns the start of a field that a text ends with. `before` precedes it in the format.
 #[inline]
-fn start_of(field: Field, text: &[u8], before: &[u8]) -> Option<usize> {
+fn start_of(field: LogField, text: &[u8], before: &[u8]) -> Option<usize> {
     if field.what == What::Time(TimeForm::Clf) {
         return text.len().checked_sub(CLF_BYTES);
     }

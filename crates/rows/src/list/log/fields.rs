@@ -88,30 +88,30 @@ pub(super) enum Shape {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Field {
+pub(super) struct LogField {
     pub what: What,
     pub extent: Extent,
     pub shape: Shape,
 }
 
-impl Field {
-    const fn new(what: What, extent: Extent, shape: Shape) -> Field {
-        Field { what, extent, shape }
+impl LogField {
+    const fn new(what: What, extent: Extent, shape: Shape) -> LogField {
+        LogField { what, extent, shape }
     }
 
     /// Returns a field that a client fills.
-    pub const fn of_client(what: What) -> Field {
-        Field::new(what, Extent::Free, Shape::Any)
+    pub const fn of_client(what: What) -> LogField {
+        LogField::new(what, Extent::Free, Shape::Any)
     }
 
     /// Returns a word that the server writes.
-    pub const fn word(what: What, shape: Shape) -> Field {
-        Field::new(what, Extent::Words(1), shape)
+    pub const fn word(what: What, shape: Shape) -> LogField {
+        LogField::new(what, Extent::Words(1), shape)
     }
 
     /// Returns a time.
-    pub const fn time(form: TimeForm) -> Field {
-        Field::new(What::Time(form), Extent::Words(form.words()), Shape::Any)
+    pub const fn time(form: TimeForm) -> LogField {
+        LogField::new(What::Time(form), Extent::Words(form.words()), Shape::Any)
     }
 
     /// Whether a text is one that the server writes here.
@@ -148,26 +148,26 @@ impl Field {
     }
 }
 
-const OTHER: Field = Field::word(What::Other, Shape::Any);
-const NUMBER: Field = Field::word(What::Other, Shape::Number);
-const CLIENT: Field = Field::word(What::Client(0), Shape::Client);
+const OTHER: LogField = LogField::word(What::Other, Shape::Any);
+const NUMBER: LogField = LogField::word(What::Other, Shape::Number);
+const CLIENT: LogField = LogField::word(What::Client(0), Shape::Client);
 /// The client before a proxy, whose address the other fields have then.
-const PROXIED_CLIENT: Field = Field::word(What::Client(1), Shape::Client);
+const PROXIED_CLIENT: LogField = LogField::word(What::Client(1), Shape::Client);
 /// The proxy before the server.
-const PEER: Field = Field::word(What::Other, Shape::Client);
-const STATUS: Field = Field::word(What::Other, Shape::Status);
-const TEXT: Field = Field::of_client(What::Other);
-const CHAIN: Field = Field::new(What::Other, Extent::Chain, Shape::Any);
-const AGENT: Field = Field::of_client(What::Agent);
-const SERVED_HOST: Field = Field::word(What::Host(5), Shape::Host);
+const PEER: LogField = LogField::word(What::Other, Shape::Client);
+const STATUS: LogField = LogField::word(What::Other, Shape::Status);
+const TEXT: LogField = LogField::of_client(What::Other);
+const CHAIN: LogField = LogField::new(What::Other, Extent::Chain, Shape::Any);
+const AGENT: LogField = LogField::of_client(What::Agent);
+const SERVED_HOST: LogField = LogField::word(What::Host(5), Shape::Host);
 /// Apache puts the host of an absolute target that it serves for into the header.
-const APACHE_HOST: Field = Field::of_client(What::Host(3));
-const SENT_HOST: Field = Field::of_client(What::Host(2));
-const SITE: Field = Field::word(What::Host(1), Shape::Host);
-const FORWARDED_HOST: Field = Field::of_client(What::Host(0));
+const APACHE_HOST: LogField = LogField::of_client(What::Host(3));
+const SENT_HOST: LogField = LogField::of_client(What::Host(2));
+const SITE: LogField = LogField::word(What::Host(1), Shape::Host);
+const FORWARDED_HOST: LogField = LogField::of_client(What::Host(0));
 
 /// Returns the field of a directive of Apache: its letter, and the text in braces.
-pub(super) fn of_apache(letter: u8, name: Option<&str>) -> Option<Field> {
+pub(super) fn of_apache(letter: u8, name: Option<&str>) -> Option<LogField> {
     let header = name.map(str::to_ascii_lowercase);
     Some(match (letter, header.as_deref()) {
         (b'a', Some("c")) => PEER,
@@ -179,15 +179,15 @@ pub(super) fn of_apache(letter: u8, name: Option<&str>) -> Option<Field> {
         ) => OTHER,
         (b's', _) => STATUS,
         (b'l' | b'u' | b'f', _) => TEXT,
-        (b'm', _) => Field::word(What::Method, Shape::Method),
+        (b'm', _) => LogField::word(What::Method, Shape::Method),
         (b'p', Some("remote")) => OTHER,
-        (b'p', _) => Field::word(What::Port, Shape::Any),
-        (b'r', _) => Field::of_client(What::Request),
-        (b'U', _) => Field::of_client(What::Path(Form::Decoded)),
-        (b'q', _) => Field::of_client(What::Query),
+        (b'p', _) => LogField::word(What::Port, Shape::Any),
+        (b'r', _) => LogField::of_client(What::Request),
+        (b'U', _) => LogField::of_client(What::Path(Form::Decoded)),
+        (b'q', _) => LogField::of_client(What::Query),
         (b'V', _) => SERVED_HOST,
         (b'v', _) => SITE,
-        (b't', None) => Field::time(TimeForm::Clf),
+        (b't', None) => LogField::time(TimeForm::Clf),
         (b't', Some(_)) => time_of_apache(name?),
         (b'i', Some("host")) => APACHE_HOST,
         (b'i', Some("x-forwarded-host")) => FORWARDED_HOST,
@@ -198,49 +198,49 @@ pub(super) fn of_apache(letter: u8, name: Option<&str>) -> Option<Field> {
 }
 
 /// Returns the field of the time with a name or a form of strftime.
-fn time_of_apache(name: &str) -> Field {
+fn time_of_apache(name: &str) -> LogField {
     let form = name.strip_prefix("begin:").or(name.strip_prefix("end:")).unwrap_or(name);
     match form {
-        "sec" => Field::time(TimeForm::Epoch),
-        "msec" => Field::time(TimeForm::Milliseconds),
-        "usec" => Field::time(TimeForm::Microseconds),
-        "msec_frac" | "usec_frac" => Field::word(What::Fraction, Shape::Number),
-        "%d/%b/%Y:%H:%M:%S %z" | "%d/%b/%Y:%T %z" => Field::time(TimeForm::Clf),
+        "sec" => LogField::time(TimeForm::Epoch),
+        "msec" => LogField::time(TimeForm::Milliseconds),
+        "usec" => LogField::time(TimeForm::Microseconds),
+        "msec_frac" | "usec_frac" => LogField::word(What::Fraction, Shape::Number),
+        "%d/%b/%Y:%H:%M:%S %z" | "%d/%b/%Y:%T %z" => LogField::time(TimeForm::Clf),
         "%Y-%m-%dT%H:%M:%S%z" | "%FT%T%z" | "%Y-%m-%dT%H:%M:%SZ" | "%FT%TZ" => {
-            Field::time(TimeForm::Iso)
+            LogField::time(TimeForm::Iso)
         }
-        "%Y-%m-%d %H:%M:%S" | "%F %T" => Field::time(TimeForm::IsoInWords(2)),
-        "%Y-%m-%d %H:%M:%S %z" | "%F %T %z" => Field::time(TimeForm::IsoInWords(3)),
+        "%Y-%m-%d %H:%M:%S" | "%F %T" => LogField::time(TimeForm::IsoInWords(2)),
+        "%Y-%m-%d %H:%M:%S %z" | "%F %T %z" => LogField::time(TimeForm::IsoInWords(3)),
         // The form is not read, but the server wrote it.
         other => {
             let blanks = other.bytes().filter(|byte| *byte == b' ').count() as u8;
-            Field::new(What::Other, Extent::Words(1 + blanks), Shape::Any)
+            LogField::new(What::Other, Extent::Words(1 + blanks), Shape::Any)
         }
     }
 }
 
 /// Returns the field of a variable of nginx. One that the configuration of a site defines may hold what a client
 /// sent.
-pub(super) fn of_nginx(name: &str) -> Field {
+pub(super) fn of_nginx(name: &str) -> LogField {
     match name {
         "remote_addr" => CLIENT,
         "proxy_protocol_addr" => PROXIED_CLIENT,
         "realip_remote_addr" => PEER,
-        "time_local" => Field::time(TimeForm::Clf),
-        "time_iso8601" => Field::time(TimeForm::Iso),
-        "msec" => Field::time(TimeForm::Epoch),
+        "time_local" => LogField::time(TimeForm::Clf),
+        "time_iso8601" => LogField::time(TimeForm::Iso),
+        "msec" => LogField::time(TimeForm::Epoch),
         "host" => SERVED_HOST,
         "server_name" => SITE,
         "http_host" => SENT_HOST,
         "http_x_forwarded_host" => FORWARDED_HOST,
-        "server_port" => Field::word(What::Port, Shape::Any),
-        "scheme" => Field::word(What::Scheme, Shape::Scheme),
-        "request_method" => Field::word(What::Method, Shape::Method),
-        "request" => Field::of_client(What::Request),
-        "request_uri" => Field::of_client(What::Target(Form::Sent)),
-        "uri" | "document_uri" => Field::of_client(What::Path(Form::Decoded)),
-        "args" | "query_string" => Field::of_client(What::Query),
-        "is_args" => Field::word(What::QueryMark, Shape::Any),
+        "server_port" => LogField::word(What::Port, Shape::Any),
+        "scheme" => LogField::word(What::Scheme, Shape::Scheme),
+        "request_method" => LogField::word(What::Method, Shape::Method),
+        "request" => LogField::of_client(What::Request),
+        "request_uri" => LogField::of_client(What::Target(Form::Sent)),
+        "uri" | "document_uri" => LogField::of_client(What::Path(Form::Decoded)),
+        "args" | "query_string" => LogField::of_client(What::Query),
+        "is_args" => LogField::word(What::QueryMark, Shape::Any),
         "http_user_agent" => AGENT,
         "status" => STATUS,
         "server_protocol"
@@ -284,34 +284,34 @@ pub(super) fn of_nginx(name: &str) -> Field {
 
 /// Returns the field with a name of [`servers`](super::servers). With `!` after it, the server escapes what follows
 /// it in the format.
-pub(super) fn of_table(name: &str) -> Option<Field> {
+pub(super) fn of_table(name: &str) -> Option<LogField> {
     if let Some(name) = name.strip_suffix('!') {
-        return Some(Field { extent: Extent::Until, ..of_table(name)? });
+        return Some(LogField { extent: Extent::Until, ..of_table(name)? });
     }
     Some(match name {
         "client" => CLIENT,
-        "client-or-none" => Field::word(What::Client(0), Shape::ClientOrNone),
-        "address" => Field::word(What::Client(0), Shape::Address),
-        "user" => Field::new(What::Other, Extent::Free, Shape::User),
-        "clf" => Field::time(TimeForm::Clf),
-        "clf-without-zone" => Field::time(TimeForm::ClfWithoutZone),
-        "iso" => Field::time(TimeForm::Iso),
-        "iso-in-words" => Field::time(TimeForm::IsoInWords(3)),
-        "epoch" => Field::time(TimeForm::Epoch),
+        "client-or-none" => LogField::word(What::Client(0), Shape::ClientOrNone),
+        "address" => LogField::word(What::Client(0), Shape::Address),
+        "user" => LogField::new(What::Other, Extent::Free, Shape::User),
+        "clf" => LogField::time(TimeForm::Clf),
+        "clf-without-zone" => LogField::time(TimeForm::ClfWithoutZone),
+        "iso" => LogField::time(TimeForm::Iso),
+        "iso-in-words" => LogField::time(TimeForm::IsoInWords(3)),
+        "epoch" => LogField::time(TimeForm::Epoch),
         "host" => SERVED_HOST,
-        "full-host" => Field::word(What::Host(5), Shape::FullHost),
+        "full-host" => LogField::word(What::Host(5), Shape::FullHost),
         "sent-host" => SENT_HOST,
-        "scheme" => Field::word(What::Scheme, Shape::Scheme),
-        "method" => Field::word(What::Method, Shape::Method),
-        "protocol" => Field::word(What::Other, Shape::Protocol),
-        "request" => Field::of_client(What::Request),
-        "target" => Field::of_client(What::Target(Form::Sent)),
-        "target-word" => Field::word(What::Target(Form::Sent), Shape::Any),
-        "path" => Field::of_client(What::Path(Form::Decoded)),
+        "scheme" => LogField::word(What::Scheme, Shape::Scheme),
+        "method" => LogField::word(What::Method, Shape::Method),
+        "protocol" => LogField::word(What::Other, Shape::Protocol),
+        "request" => LogField::of_client(What::Request),
+        "target" => LogField::of_client(What::Target(Form::Sent)),
+        "target-word" => LogField::word(What::Target(Form::Sent), Shape::Any),
+        "path" => LogField::of_client(What::Path(Form::Decoded)),
         "agent" => AGENT,
         "status" => STATUS,
         "number" => NUMBER,
-        "cache" => Field::word(What::Other, Shape::Cache),
+        "cache" => LogField::word(What::Other, Shape::Cache),
         "word" => OTHER,
         "chain" => CHAIN,
         "text" => TEXT,

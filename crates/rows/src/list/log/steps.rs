@@ -12,7 +12,7 @@ use portcullis_engine::vectors::{Kind, Vectors, Work};
 use super::super::short::first_of;
 use super::build::Slot;
 use super::cut::{Piece, Segment, end_of};
-use super::fields::{Extent, Field, What};
+use super::fields::{Extent, LogField, What};
 use super::time::{CLF_BYTES, TimeForm};
 use crate::input::{WINDOW_BYTES, places_in};
 
@@ -37,19 +37,19 @@ pub(super) struct Steps {
 #[derive(Debug, PartialEq, Eq)]
 struct Step {
     before: Literal,
-    part: Part,
+    part: StepKind,
     /// Its place in [`Fields`].
     value: usize,
 }
 
 /// Where a field ends. What follows it is checked by the text of the next step.
 #[derive(Debug, PartialEq, Eq)]
-enum Part {
+enum StepKind {
     /// Before a blank.
     Word,
     Clf,
     /// Where [`end_of`] finds it before a text, and no text in quotes begins or ends in it.
-    Found(Field, Vec<u8>),
+    Found(LogField, Vec<u8>),
     /// So many bytes before a quote.
     UpToQuote(usize),
 }
@@ -74,7 +74,7 @@ impl Steps {
             before.extend_from_slice(&segment.end);
             if let Some(text) = inside.get(number) {
                 before.push(b'"');
-                steps.push(Step::new(&mut before, Part::UpToQuote(0), text.whole()?)?);
+                steps.push(Step::new(&mut before, StepKind::UpToQuote(0), text.whole()?)?);
                 before.push(b'"');
             }
         }
@@ -96,10 +96,10 @@ impl Steps {
             let rest = || line.get(at..).filter(|rest| !rest.starts_with(b" "));
             let stop = || stops.next(start + at).map(|stop| stop - start);
             let end = match part {
-                Part::UpToQuote(bytes) => stop()?.checked_sub(*bytes)?,
-                Part::Clf => rest().map(|_| at + CLF_BYTES)?,
-                Part::Word => at + first_of([b' ', b'"'], rest()?)?,
-                Part::Found(field, behind) => {
+                StepKind::UpToQuote(bytes) => stop()?.checked_sub(*bytes)?,
+                StepKind::Clf => rest().map(|_| at + CLF_BYTES)?,
+                StepKind::Word => at + first_of([b' ', b'"'], rest()?)?,
+                StepKind::Found(field, behind) => {
                     let end = at + end_of(*field, rest()?, behind)?;
                     Some(end).filter(|end| stop().is_none_or(|stop| stop >= *end))?
                 }
@@ -115,33 +115,33 @@ impl Steps {
 }
 
 /// Returns where a field outside of quotes ends; `None` if no step says so.
-fn part_of(segment: &Segment, at: usize, is_last: bool) -> Option<Part> {
+fn part_of(segment: &Segment, at: usize, is_last: bool) -> Option<StepKind> {
     let run = &segment.run;
     let field = segment.pieces[at].field;
     let is_clf = |piece: &Piece| piece.field.what == What::Time(TimeForm::Clf);
     let behind = segment.behind(at);
     match field.extent {
-        _ if at >= run.end => is_clf(&segment.pieces[at]).then_some(Part::Clf),
+        _ if at >= run.end => is_clf(&segment.pieces[at]).then_some(StepKind::Clf),
         Extent::Free => {
             let is_read = segment.pieces[run.clone()].iter().any(|piece| piece.slot.is_some());
             let rest = &segment.pieces[run.end..];
             let texts = rest.iter().map(|piece| piece.before.len() + CLF_BYTES);
             let bytes = texts.sum::<usize>() + segment.end.len();
             let is_fixed = !is_last && !is_read && rest.iter().all(is_clf);
-            is_fixed.then_some(Part::UpToQuote(bytes))
+            is_fixed.then_some(StepKind::UpToQuote(bytes))
         }
         // The quote that ends such a segment is sought from its start.
         _ if is_clf(&segment.pieces[at]) => {
-            (!segment.has_run() && !segment.is_loose).then_some(Part::Clf)
+            (!segment.has_run() && !segment.is_loose).then_some(StepKind::Clf)
         }
-        Extent::Words(1) if behind.starts_with(b" ") => Some(Part::Word),
-        _ => Some(Part::Found(field, behind.to_vec())),
+        Extent::Words(1) if behind.starts_with(b" ") => Some(StepKind::Word),
+        _ => Some(StepKind::Found(field, behind.to_vec())),
     }
 }
 
 impl Step {
     /// Returns a step after `before`, which is empty then.
-    fn new(before: &mut Vec<u8>, part: Part, piece: &Piece) -> Option<Step> {
+    fn new(before: &mut Vec<u8>, part: StepKind, piece: &Piece) -> Option<Step> {
         let place = |slot| READ.iter().position(|it| *it as usize == slot);
         let value = piece.slot.map_or(Some(READ.len()), place)?;
         let literal = Literal::new(before)?;

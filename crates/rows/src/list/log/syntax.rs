@@ -5,13 +5,13 @@
 //! each other are joined, as nginx does.
 
 use super::escape::{Escape, Quoting};
-use super::fields::{Field, of_apache, of_nginx, of_table};
+use super::fields::{LogField, of_apache, of_nginx, of_table};
 
 /// A part of a format: a field, or the text between two of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Token {
     Text(Vec<u8>),
-    Field(Field),
+    Field(LogField),
     /// Anything up to the end of the line.
     Tail,
 }
@@ -224,7 +224,7 @@ fn of_directives(format: &[Byte]) -> Result<Vec<Token>, String> {
         let behind = after.get(caret + 1..).unwrap_or_default();
         let is_word = matches!(behind, [(next, _), ..] if next.is_ascii_alphabetic());
         let field = match (caret, letter) {
-            (2, Some(_)) => Some(Field::of_client(super::fields::What::Other)),
+            (2, Some(_)) => Some(LogField::of_client(super::fields::What::Other)),
             (_, Some(letter)) if !is_word => of_apache(letter, name.as_deref()),
             _ => None,
         };

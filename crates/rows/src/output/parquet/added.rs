@@ -18,7 +18,7 @@ use super::schema::{URL_COLUMN, schema_of, url_field};
 use super::{EncodedGroup, TEXT_COMPRESSION, properties, version_of};
 use crate::input::InputError;
 use crate::limits::PARQUET_BATCH_URLS;
-use crate::list::parquet::Part;
+use crate::list::parquet::PartOfRows;
 use crate::output::NextTo;
 use crate::output::added::Added;
 use crate::output::arrow::Arrays;
@@ -48,7 +48,7 @@ impl AddedColumns {
     pub(in crate::output) fn begin<'s>(
         &'s self,
         added: Added,
-        part: Option<&'s Part>,
+        part: Option<&'s PartOfRows>,
     ) -> Result<AddedRows<'s>, ParquetError> {
         let (version, compression) = match part {
             Some(part) => (version_of(&part.list), part.list.chunk(part.row_group).compression()),
@@ -80,7 +80,7 @@ const PAGE_STEP_ROWS: usize = 1024;
 pub struct AddedRows<'s> {
     arrays: &'s Arrays,
     /// The rows whose columns come first.
-    part: Option<&'s Part>,
+    part: Option<&'s PartOfRows>,
     /// The columns, and a writer of each.
     fields: Vec<FieldRef>,
     writers: Vec<ArrowColumnWriter>,

@@ -24,7 +24,7 @@ use parquet::file::writer::{SerializedPageWriter, TrackedWrite};
 use parquet::schema::types::ColumnDescPtr;
 
 use crate::input::InputError;
-use crate::list::parquet::Part;
+use crate::list::parquet::PartOfRows;
 use portcullis_captures::limits::PARQUET_BATCH_ROWS;
 
 use super::{EncodedColumn, EncodedGroup, properties, version_of};
@@ -40,7 +40,7 @@ use super::{EncodedColumn, EncodedGroup, properties, version_of};
 ///
 /// If `outputs` does not have one number per row.
 pub fn keep<E: From<InputError> + From<ParquetError>>(
-    part: &Part,
+    part: &PartOfRows,
     outputs: &[u8],
     count: u8,
 ) -> Result<Vec<EncodedGroup>, E> {
@@ -49,7 +49,7 @@ pub fn keep<E: From<InputError> + From<ParquetError>>(
 }
 
 fn one_output<E: From<InputError> + From<ParquetError>>(
-    part: &Part,
+    part: &PartOfRows,
     outputs: &[u8],
     output: u8,
 ) -> Result<EncodedGroup, E> {
@@ -67,7 +67,7 @@ fn one_output<E: From<InputError> + From<ParquetError>>(
     let version = version_of(&part.list);
     let copy = |(place, chunk): (usize, &ColumnChunkMetaData)| -> Result<EncodedColumn, E> {
         let pages = source.page_headers(part.row_group, place)?;
-        let rows = Rows { is_kept: &is_kept, at_once: pages.rows_at_once(PARQUET_BATCH_ROWS) };
+        let rows = KeptRows { is_kept: &is_kept, at_once: pages.rows_at_once(PARQUET_BATCH_ROWS) };
         Ok(part.read_column(place, |pages| {
             let properties = as_before(chunk, version, kept);
             copy_column(&chunk.column_descr_ptr(), pages, properties, rows)
@@ -79,7 +79,7 @@ fn one_output<E: From<InputError> + From<ParquetError>>(
 
 /// The rows of a row group, and how many are copied at once.
 #[derive(Clone, Copy)]
-struct Rows<'r> {
+struct KeptRows<'r> {
     is_kept: &'r [bool],
     at_once: usize,
 }
@@ -140,7 +140,7 @@ fn copy_column(
     column: &ColumnDescPtr,
     pages: Box<dyn PageReader>,
     properties: WriterPropertiesBuilder,
-    rows: Rows<'_>,
+    rows: KeptRows<'_>,
 ) -> Result<EncodedColumn, ParquetError> {
     let mut sink = TrackedWrite::new(Vec::new());
     let written = Box::new(SerializedPageWriter::new(&mut sink));
@@ -171,7 +171,7 @@ fn copy_column(
 fn copy_values<T: DataType>(
     mut reader: ColumnReaderImpl<T>,
     mut writer: ColumnWriterImpl<'_, T>,
-    Rows { is_kept, at_once }: Rows<'_>,
+    KeptRows { is_kept, at_once }: KeptRows<'_>,
 ) -> Result<ColumnCloseResult, ParquetError> {
     let described = writer.get_descriptor();
     let (most, repeats) = (described.max_def_level(), described.max_rep_level() > 0);

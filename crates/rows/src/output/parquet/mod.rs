@@ -38,7 +38,7 @@ use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder, Write
 use parquet::file::writer::SerializedFileWriter;
 
 use crate::input::InputError;
-use crate::list::parquet::{ParquetList, ParquetSource, Part, StoredFile};
+use crate::list::parquet::{ParquetList, ParquetSource, PartOfRows, StoredFile};
 
 pub use added::AddedColumns;
 pub(super) use added::AddedRows;
@@ -56,7 +56,7 @@ struct EncodedColumn {
 #[derive(Debug, Default)]
 pub struct EncodedGroup {
     /// The row group whose stored columns come first.
-    copied: Option<Part>,
+    copied: Option<PartOfRows>,
     /// Columns of which some rows were copied.
     columns: Vec<EncodedColumn>,
     /// The columns after them.
@@ -70,7 +70,7 @@ impl EncodedGroup {
     ///
     /// If a column does not begin with a page. It is damaged, or encrypted, and a copy would lose
     /// the data needed to decrypt it.
-    fn of_part(part: &Part) -> Result<EncodedGroup, InputError> {
+    fn of_part(part: &PartOfRows) -> Result<EncodedGroup, InputError> {
         part.list.source.check_copy()?;
         let metadata = &part.list.source.metadata;
         for column in 0..metadata.row_group(part.row_group).num_columns() {
