@@ -95,7 +95,7 @@ words! {
         NoAccess = 0 => "-",
         /// The use is permitted.
         Yes = 1 => "y",
-        /// The use is not wanted.
+        /// The use is not permitted.
         No = 2 => "n",
         /// The file states nothing about the use, or nothing that can be read.
         Unstated = 3 => "?",

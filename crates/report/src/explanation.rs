@@ -239,7 +239,7 @@ fn write_label(label: Label, usage: &UsageExplanation, out: &mut String) {
     let deciding = usage.deciding(label);
     let preference = deciding.map_or(Preference::Unstated, |it| it.preference);
     let meaning = match (preference, usage.statements) {
-        (Preference::Yes, _) => "fine".to_owned(),
+        (Preference::Yes, _) => "permitted".to_owned(),
         (Preference::No, _) => "not permitted".to_owned(),
         (Preference::Immediate, _) => "use at once, without storing anything".to_owned(),
         (Preference::Reference, _) => "excerpts and links in an index too".to_owned(),

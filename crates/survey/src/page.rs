@@ -64,7 +64,7 @@ const PREFERENCES: [Preference; 4] =
     [Preference::Yes, Preference::No, Preference::Unstated, Preference::NoAccess];
 const STATED: [Part<'_>; 4] = [
     ("allow", "fine (y)"),
-    ("disallow", "not wanted (n)"),
+    ("disallow", "not permitted (n)"),
     ("part", "not stated"),
     ("unknown", "no access, or not known"),
 ];
@@ -394,7 +394,7 @@ impl<'r> View<'r> {
         let mut rows: Vec<(&str, &str, [u64; 4])> = Vec::new();
         for agent in &account.records.per_agent {
             let labels = agent.usage.iter().flat_map(|labels| &labels.0);
-            // A level of use is neither fine nor not wanted.
+            // A level of use is neither permitted nor not.
             for (label, counts) in labels.filter(|(label, _)| *label != Label::Use.as_str()) {
                 rows.push((&agent.agent, label, PREFERENCES.map(|it| counts.get(it.as_str()))));
             }

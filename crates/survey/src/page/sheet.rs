@@ -271,7 +271,7 @@ impl View<'_> {
     fn uses(self, is_site: bool) -> Option<Section> {
         let of_agent = |row: &AgentFigures| Label::ALL.into_iter().zip(row.hosts.stances);
         let mut rows = alike(self.report.survey.reach.iter().flat_map(of_agent));
-        // A level of use is neither fine nor not wanted.
+        // A level of use is neither permitted nor not.
         rows.retain(|((label, counts), _)| counts.has_stated() && *label != Label::Use);
         if rows.is_empty() {
             return None;
@@ -283,7 +283,7 @@ impl View<'_> {
             let (no_access, not_known) = (counts.no_access(), counts.not_known());
             let mut cells = match is_site {
                 true => {
-                    let words = [(y, "fine"), (n, "not wanted"), (mixed, "differs by path")];
+                    let words = [(y, "permitted"), (n, "not permitted"), (mixed, "differs by path")];
                     let stated = words.into_iter().find(|(sites, _)| *sites > 0);
                     let stated = stated.map_or("", |(_, word)| word);
                     vec![code(label.as_str()), html! { (stated) }]
@@ -302,7 +302,7 @@ impl View<'_> {
             false => &[
                 "use",
                 "#fine (y)",
-                "#not wanted (n)",
+                "#not permitted (n)",
                 "#differs by path",
                 "#not stated",
                 "#no access",
