@@ -176,7 +176,7 @@ impl Documented {
 
     /// The name: its first token.
     pub fn name(&self) -> &'static str {
-        super::lists::first_token(self.reading)
+        first_token(self.reading)
     }
 
     /// Whether its operator names groups besides the groups of its token, or excludes the groups for `*`.
@@ -188,6 +188,11 @@ impl Documented {
     pub fn reads_otherwise(&self) -> bool {
         self.has_other_groups() || self.answers.is_some()
     }
+}
+
+/// Returns the first token of a reading.
+pub fn first_token(reading: &str) -> &str {
+    reading.split(['+', '!']).next().unwrap_or(reading)
 }
 
 pub const fn page(url: &'static str, date: &'static str) -> Page {

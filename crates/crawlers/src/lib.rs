@@ -8,8 +8,10 @@ mod listed;
 mod lists;
 
 pub use class::Class;
-pub use documented::{Cell, DOCUMENTED, DelayUse, Documented, Grade, OtherDialect, Page, describe};
+pub use documented::{
+    Cell, DOCUMENTED, DelayUse, Documented, Grade, OtherDialect, Page, describe, first_token,
+};
 pub use lists::{
-    CrawlerList, controls_use, crawler, documented, find, first_token, from_header, from_token,
-    is_of_google, lists, names, page_of_answers, page_of_token, trains,
+    CrawlerList, controls_use, crawler, documented, find, from_header, from_token, is_of_google,
+    lists, names, page_of_answers, page_of_token, trains,
 };

@@ -8,7 +8,7 @@ use portcullis_dialect::dialect::Dialect;
 use portcullis_robots::policy::{AgentError, Crawler};
 
 use super::class::Class;
-use super::documented::{DOCUMENTED, Documented, Grade, Page, page};
+use super::documented::{DOCUMENTED, Documented, Grade, Page, first_token, page};
 use super::listed::{self, LISTED};
 
 /// The names of a list.
@@ -165,11 +165,6 @@ pub fn crawler(reading: &str, dialect: &Dialect) -> Result<Crawler, AgentError> 
         }
         _ => Crawler::parse(reading, dialect),
     }
-}
-
-/// Returns the first token of a reading.
-pub fn first_token(reading: &str) -> &str {
-    reading.split(['+', '!']).next().unwrap_or(reading)
 }
 
 /// Returns the crawler with a product token, or with several joined by `+`, which reads robots.txt as its

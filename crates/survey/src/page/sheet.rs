@@ -283,7 +283,8 @@ impl View<'_> {
             let (no_access, not_known) = (counts.no_access(), counts.not_known());
             let mut cells = match is_site {
                 true => {
-                    let words = [(y, "permitted"), (n, "not permitted"), (mixed, "differs by path")];
+                    let words =
+                        [(y, "permitted"), (n, "not permitted"), (mixed, "differs by path")];
                     let stated = words.into_iter().find(|(sites, _)| *sites > 0);
                     let stated = stated.map_or("", |(_, word)| word);
                     vec![code(label.as_str()), html! { (stated) }]

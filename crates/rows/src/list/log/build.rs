@@ -2,32 +2,13 @@
 
 use super::cut::{Piece, Segment};
 use super::escape::{Escape, Quoting};
-use super::fields::{Extent, Form, LogField, Shape, What};
+use super::fields::{Extent, Form, LogField, Shape, Slot, What};
 use super::servers::{Server, Shows, Targets};
 use super::steps::Steps;
 use super::syntax::{Parsed, Token, of_configuration, of_row};
 use super::time::TimeForm;
 use super::{Format, LogFormat};
 use std::sync::Arc;
-
-/// The values of a line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Slot {
-    Scheme,
-    Host,
-    Port,
-    Method,
-    Request,
-    Target,
-    Query,
-    Agent,
-    Time,
-    Client,
-}
-
-impl Slot {
-    pub const COUNT: usize = Slot::Client as usize + 1;
-}
 
 impl LogFormat {
     pub(super) fn of_configuration(text: &str) -> Result<LogFormat, String> {

@@ -87,6 +87,25 @@ pub(super) enum Shape {
     Cache,
 }
 
+/// The values of a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Slot {
+    Scheme,
+    Host,
+    Port,
+    Method,
+    Request,
+    Target,
+    Query,
+    Agent,
+    Time,
+    Client,
+}
+
+impl Slot {
+    pub const COUNT: usize = Slot::Client as usize + 1;
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct LogField {
     pub what: What,

@@ -39,10 +39,9 @@ use std::sync::{Arc, LazyLock};
 
 use memchr::{memchr, memchr_iter, memmem, memrchr};
 
-use self::build::Slot;
 use self::cut::{Piece, Segment};
 use self::escape::{Escape, Quoting};
-use self::fields::What;
+use self::fields::{Slot, What};
 pub(crate) use self::prefix::OpenStreams;
 use self::prefix::Prefix;
 use self::servers::{SERVERS, Shows, Targets};

@@ -10,9 +10,8 @@
 use portcullis_engine::vectors::{Kind, Vectors, Work};
 
 use super::super::short::first_of;
-use super::build::Slot;
 use super::cut::{Piece, Segment, end_of};
-use super::fields::{Extent, LogField, What};
+use super::fields::{Extent, LogField, Slot, What};
 use super::time::{CLF_BYTES, TimeForm};
 use crate::input::{WINDOW_BYTES, places_in};
 
