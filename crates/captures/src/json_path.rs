@@ -314,11 +314,15 @@ impl Members {
 #[serde(transparent)]
 pub(crate) struct Text<'l>(#[serde(borrow)] pub Cow<'l, str>);
 
-/// The members next to a value that no path names, of those that `is_wanted` accepts by their names.
+/// The members next to a value that no path names, of those that `is_wanted` accepts by their names. It is asked about
+/// names with one of these lengths, or with a letter in any case.
 #[derive(Debug)]
 pub struct Near<'l> {
     /// The number of the value.
     pub value: usize,
+    /// The set of lengths, as [`length_bit`] gives them.
+    pub lengths: u64,
+    pub letter: u8,
     pub is_wanted: fn(&str) -> bool,
     /// The names with their values, and the path of the value that they are next to.
     pub found: Vec<(&'l str, FieldValue<'l>, usize)>,
@@ -525,6 +529,8 @@ impl<'l> Visitor<'l> for ValueAt<'_, '_, 'l> {
         // Most names of a line have other lengths than those that are looked for.
         let lengths = numbers(self.paths).fold(0, |set, number| set | length_bit(name(number)));
         let near = self.walk.near_at(self.paths, depth + 1);
+        let (near_lengths, letter) =
+            self.walk.near.as_ref().map_or((0, 0), |near| (near.lengths, near.letter));
         while let Some(Text(name)) = members.next_key()? {
             let has = |&number: &usize| self.walk.path(number).has(depth, &name);
             let paths = match lengths & length_bit(name.len()) {
@@ -532,7 +538,9 @@ impl<'l> Visitor<'l> for ValueAt<'_, '_, 'l> {
                 _ => numbers(self.paths).filter(has).fold(0, |set, number| set | 1 << number),
             };
             if paths == 0 {
-                match near.filter(|_| self.walk.wants(&name)) {
+                let could_be_wanted =
+                    || near_lengths & length_bit(name.len()) != 0 || has_letter(&name, letter);
+                match near.filter(|_| could_be_wanted() && self.walk.wants(&name)) {
                     Some(number) => self.walk.push_near(name, number, &mut members)?,
                     None => _ = members.next_value::<IgnoredAny>()?,
                 }
@@ -546,6 +554,30 @@ impl<'l> Visitor<'l> for ValueAt<'_, '_, 'l> {
             members.next_value_seed(ValueAt { depth, paths, ended, walk })?;
         }
         self.set(FieldValue::Other("an object"))
+    }
+}
+
+/// Whether a name has a letter, given in lower case, in any case. Members of a line have short names, for which a search
+/// takes longer than two words.
+#[inline(always)]
+fn has_letter(name: &str, letter: u8) -> bool {
+    const ONES: u64 = u64::from_ne_bytes([1; 8]);
+    let has = |bytes: u64| {
+        let others = (bytes | (ONES << 5)) ^ (ONES * u64::from(letter));
+        others.wrapping_sub(ONES) & !others & (ONES << 7) != 0
+    };
+    let name = name.as_bytes();
+    let ends = |bytes: &[u8]| -> Option<[u64; 2]> {
+        Some([*bytes.first_chunk()?, *bytes.last_chunk()?].map(u64::from_ne_bytes))
+    };
+    match name.len() {
+        8..=16 => ends(name).is_some_and(|ends| ends.into_iter().any(has)),
+        4..8 => {
+            let (first, last) = (name.first_chunk(), name.last_chunk());
+            let word = |bytes: Option<&[u8; 4]>| bytes.map_or(0, |it| u32::from_ne_bytes(*it));
+            has(u64::from(word(first)) << 32 | u64::from(word(last)))
+        }
+        _ => name.iter().any(|byte| byte | 0x20 == letter),
     }
 }
 

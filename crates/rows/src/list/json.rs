@@ -9,7 +9,7 @@ use bumpalo::Bump;
 
 use super::host::UNREADABLE;
 use super::noticed::{Doubts, Left, Noticed};
-use super::place::{LeftPart, Place, Value, part_called};
+use super::place::{LeftPart, Place, Value, part_called, part_lengths};
 use super::values::{Values, doubt_of_time};
 use super::{FieldPath, ListFormat, Problem, advice};
 use portcullis_captures::json_path::{FieldValue, Found, Members, Near, without_nan};
@@ -25,6 +25,8 @@ pub(super) struct ObjectValues {
     has_client: bool,
     /// Whether fields next to the URL may have parts of it that are not read, in the order of [`LeftPart::ALL`].
     left: [bool; LeftPart::ALL.len()],
+    /// The lengths of their usual names.
+    left_lengths: u64,
 }
 
 /// The values that are read from objects.
@@ -74,6 +76,7 @@ impl ObjectValues {
             asked: AskedValues::new(places, unit, fields),
             has_client,
             left,
+            left_lengths: part_lengths(|part| left[part as usize]),
         })
     }
 
@@ -97,8 +100,10 @@ impl ObjectValues {
         let mut found = [const { Found::NONE }; COUNT];
         let mut parser = serde_json::Deserializer::from_str(text);
         let is_wanted = |name: &str| part_called(name.as_bytes(), true).is_some();
-        let mut near = Near { value: Value::Url as usize, is_wanted, found: Vec::new() };
-        let may_differ = self.left.contains(&true).then_some(&mut near);
+        // Other names of queries have a `q`.
+        let (value, lengths, letter) = (Value::Url as usize, self.left_lengths, b'q');
+        let mut near = Near { value, lengths, letter, is_wanted, found: Vec::new() };
+        let may_differ = (lengths != 0).then_some(&mut near);
         if self.members.read_with_near(&mut parser, arena, &mut found, may_differ).is_err() {
             return match without_nan(text) {
                 Some(text) => self.read(arena.alloc_str(&text).as_bytes(), arena),

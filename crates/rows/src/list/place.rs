@@ -4,7 +4,7 @@
 //! [`Place::check`] is the one check of a place against a format. A place that a list has not is an
 //! error that lists what there is.
 
-use portcullis_captures::json_path::FieldPath;
+use portcullis_captures::json_path::{FieldPath, length_bit};
 use portcullis_captures::names::listed;
 use portcullis_text::figures::counted;
 
@@ -42,18 +42,6 @@ const PART_NAMES: [(&str, LeftPart); 23] = [
     ("url.port", LeftPart::Port),
     ("port", LeftPart::Port),
 ];
-
-/// The first letters, in the bits of their last five bits, that the [`PART_NAMES`] of each length have.
-const PART_LETTERS: [u32; 32] = {
-    let mut letters = [0; 32];
-    let mut number = 0;
-    while number < PART_NAMES.len() {
-        let name = PART_NAMES[number].0.as_bytes();
-        letters[name.len()] |= 1 << (name[0] & 31);
-        number += 1;
-    }
-    letters
-};
 
 /// A part of the URL of a path that a field of its record may have although no flag and no layout names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -366,34 +354,19 @@ pub(super) fn rival(names: &[impl AsRef<[u8]>], place: usize, has_paths: bool) -
 
 /// Returns the part of the URL of a path that a column or a field with this name next to it has, in any case. Both may be
 /// in an object.
-#[inline]
 pub(super) fn part_called(name: &[u8], are_inside: bool) -> Option<LeftPart> {
-    let first = name.first()?;
-    let letters = PART_LETTERS.get(name.len()).copied().unwrap_or_default();
-    let could_be_named = letters >> (first & 31) & 1 != 0;
-    let named = if could_be_named { part_named(name, are_inside) } else { None };
-    named.or_else(|| (may_have_q(name) && has_query(name)).then_some(LeftPart::Query))
+    let is = |usual: &str| name.eq_ignore_ascii_case(usual.as_bytes());
+    let is_last = |usual: &str| name.last().map(u8::to_ascii_lowercase) == usual.bytes().last();
+    let mut usual = PART_NAMES.iter().filter(|(usual, _)| usual.len() == name.len());
+    let found = usual.find(|(usual, _)| is_last(usual) && is(usual)).map(|(_, part)| *part);
+    let found = found.or_else(|| has_query(name).then_some(LeftPart::Query));
+    found.filter(|_| are_inside || !is("port"))
 }
 
-/// Whether a name may have the letter `q`, in any case, as `query` has.
-#[inline]
-fn may_have_q(name: &[u8]) -> bool {
-    const ONES: u64 = u64::from_ne_bytes([1; 8]);
-    let has_q = |bytes: u64| {
-        let others = (bytes | (ONES << 5)) ^ (ONES * u64::from(b'q'));
-        others.wrapping_sub(ONES) & !others & (ONES << 7) != 0
-    };
-    let of_eight = |bytes: &[u8; 8]| u64::from_ne_bytes(*bytes);
-    let of_four = |bytes: &[u8; 4]| u64::from(u32::from_ne_bytes(*bytes));
-    match (name.len(), name.first_chunk(), name.last_chunk()) {
-        (8..=16, Some(first), Some(last)) => has_q(of_eight(first)) || has_q(of_eight(last)),
-        (0..5, ..) => false,
-        (5..8, ..) => match (name.first_chunk(), name.last_chunk()) {
-            (Some(first), Some(last)) => has_q(of_four(first) << 32 | of_four(last)),
-            _ => true,
-        },
-        _ => memchr::memchr2(b'q', b'Q', name).is_some(),
-    }
+/// Returns the set of lengths of the usual names of parts, as [`length_bit`] gives them.
+pub(super) fn part_lengths(is_left: impl Fn(LeftPart) -> bool) -> u64 {
+    let names = PART_NAMES.iter().filter(|(_, part)| is_left(*part));
+    names.fold(0, |set, (name, _)| set | length_bit(name.len()))
 }
 
 fn has_query(name: &[u8]) -> bool {
@@ -401,9 +374,25 @@ fn has_query(name: &[u8]) -> bool {
     words.any(|word| word[0] | 0x20 == b'q' && word.eq_ignore_ascii_case(b"query"))
 }
 
-/// Returns the part whose usual name this is.
-fn part_named(name: &[u8], are_inside: bool) -> Option<LeftPart> {
-    let is = |usual: &str| name.eq_ignore_ascii_case(usual.as_bytes());
-    let found = PART_NAMES.iter().find(|(usual, _)| is(usual));
-    found.filter(|_| are_inside || !is("port")).map(|(_, part)| *part)
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_parts_are_found_in_any_case() {
+        for (name, part) in PART_NAMES {
+            for name in [name.to_owned(), name.to_ascii_uppercase()] {
+                assert_eq!(part_called(name.as_bytes(), true), Some(part), "{name}");
+                let length = length_bit(name.len());
+                assert_ne!(part_lengths(|it| it == part) & length, 0, "{name}");
+            }
+        }
+        for name in ["query", "QUERY", "a_Query", "urlQueryString"] {
+            assert_eq!(part_called(name.as_bytes(), false), Some(LeftPart::Query), "{name}");
+        }
+        for name in ["", "q", "request_uri", "que_ry", "hosts", "args2", "status"] {
+            assert_eq!(part_called(name.as_bytes(), true), None, "{name}");
+        }
+        assert_eq!(part_called(b"port", false), None);
+    }
 }

@@ -400,6 +400,31 @@ fn the_first_record_may_be_longer_than_a_chunk() {
     }
 }
 
+/// Names of queries have any length, and `query` stands anywhere in them.
+#[test]
+fn queries_that_are_not_read_are_seen_by_any_name() {
+    let config = ListConfig { host: Some("a.example".into()), ..column("uri") };
+    let has_note = |name: &str| {
+        let text = format!("{{\"uri\":\"/a\"}}\n{{\"{name}\":\"q=1\",\"uri\":\"/a\"}}\n");
+        let source = Source::from_reader("a.jsonl", std::io::Cursor::new(text.into_bytes()));
+        let chunk = Chunks::new(source, ChunkConfig::default(), config.clone()).next();
+        let (chunk, arena) = (chunk.unwrap().unwrap(), Arena::new());
+        let mut rows = Rows::new(&chunk, &arena, 0);
+        rows.read(1, |_| Ok::<bool, InputError>(true)).unwrap();
+        let notes: Vec<String> = chunk.list.notes_on_parts(rows.noticed()).collect();
+        !notes.is_empty()
+    };
+    for before in 0..20 {
+        for after in 0..20 {
+            let [before, after] = [before, after].map(|count| "x".repeat(count));
+            assert!(has_note(&format!("{before}query{after}")), "{before} {after}");
+            assert!(has_note(&format!("{before}QUERY{after}")), "{before} {after}");
+            assert!(!has_note(&format!("{before}quer{after}")), "{before} {after}");
+        }
+    }
+    assert!(has_note("\\u0071uery") && has_note("args") && has_note("Qs"));
+}
+
 /// Kubernetes splits long lines, wherever chunks of a list and reads of a chunk begin.
 #[test]
 fn parts_of_lines_are_no_requests() {
