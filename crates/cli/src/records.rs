@@ -103,7 +103,7 @@ impl Request {
 
     /// Decides records for tokens of a purpose too, after the agents and by the groups that name them.
     pub fn ask_purpose_tokens(&mut self, tokens: &[String]) {
-        self.questions.asked.add_without_default(tokens);
+        self.questions.asked.add_purpose_tokens(tokens);
     }
 
     /// Opens the outputs and loads the policies. `extension` is that of outputs for each list, if they do

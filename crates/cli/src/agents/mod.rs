@@ -69,6 +69,8 @@ pub struct Name {
     line: Option<usize>,
     /// Whether the tokens are those that the operator documents, and were not typed.
     is_documented: bool,
+    /// Whether it is the token of a purpose, to which the groups for `*` do not apply in any dialect.
+    is_purpose: bool,
 }
 
 /// The name in `-a` of any crawler that no group names.
@@ -76,7 +78,7 @@ const ANY_OTHER: &str = "*";
 
 impl Name {
     fn new(name: String, list: Option<usize>, line: Option<usize>) -> Name {
-        Name { name, list, line, is_documented: false }
+        Name { name, list, line, is_documented: false, is_purpose: false }
     }
 
     /// Whether it comes from a list that is compiled in, and not from a file. Names of such a list that a
@@ -92,6 +94,7 @@ impl Name {
     /// If the dialect has no such tokens.
     pub fn chain(&self, dialect: &Dialect) -> Result<Crawler, AgentError> {
         match self.is_ours() || self.is_documented {
+            _ if self.is_purpose => Ok(Crawler::parse(&self.name, dialect)?.without_default()),
             _ if self.name == ANY_OTHER => Ok(Crawler::unnamed()),
             true => crawlers::crawler(&self.name, dialect),
             false => Crawler::parse(&self.name, dialect),
@@ -142,15 +145,17 @@ impl Asked {
         self.lists.iter().enumerate().map(list).collect()
     }
 
-    /// Adds tokens after the other names, for which the groups for `*` do not count.
-    pub fn add_without_default(&mut self, tokens: &[String]) {
-        let names = tokens.iter().map(|token| Name::new(format!("{token}!"), None, None));
-        self.names.extend(names);
+    /// Adds tokens of a purpose after the other names.
+    pub fn add_purpose_tokens(&mut self, tokens: &[String]) {
+        let name =
+            |token: &String| Name { is_purpose: true, ..Name::new(token.clone(), None, None) };
+        self.names.extend(tokens.iter().map(name));
     }
 
     /// Returns the names that `-a` itself has, not a list.
     pub fn given(&self) -> impl Iterator<Item = &str> {
-        let given = self.names.iter().filter(|it| it.list.is_none() && !it.is_documented);
+        let is_given = |it: &&Name| it.list.is_none() && !it.is_documented && !it.is_purpose;
+        let given = self.names.iter().filter(is_given);
         given.map(|name| name.name.as_str())
     }
 
