@@ -315,13 +315,12 @@ impl Members {
 pub(crate) struct Text<'l>(#[serde(borrow)] pub Cow<'l, str>);
 
 /// The members next to a value that no path names, of those that `is_wanted` accepts by their names. It is asked about
-/// names with one of these lengths, or with a letter in any case.
+/// names that may be usual ones, or have a letter in any case.
 #[derive(Debug)]
 pub struct Near<'l> {
     /// The number of the value.
     pub value: usize,
-    /// The set of lengths, as [`length_bit`] gives them.
-    pub lengths: u64,
+    pub usual: NameSet,
     pub letter: u8,
     pub is_wanted: fn(&str) -> bool,
     /// The names with their values, and the path of the value that they are next to.
@@ -529,8 +528,8 @@ impl<'l> Visitor<'l> for ValueAt<'_, '_, 'l> {
         // Most names of a line have other lengths than those that are looked for.
         let lengths = numbers(self.paths).fold(0, |set, number| set | length_bit(name(number)));
         let near = self.walk.near_at(self.paths, depth + 1);
-        let (near_lengths, letter) =
-            self.walk.near.as_ref().map_or((0, 0), |near| (near.lengths, near.letter));
+        let (usual, letter) =
+            self.walk.near.as_ref().map_or_else(Default::default, |near| (near.usual, near.letter));
         while let Some(Text(name)) = members.next_key()? {
             let has = |&number: &usize| self.walk.path(number).has(depth, &name);
             let paths = match lengths & length_bit(name.len()) {
@@ -539,7 +538,7 @@ impl<'l> Visitor<'l> for ValueAt<'_, '_, 'l> {
             };
             if paths == 0 {
                 let could_be_wanted =
-                    || near_lengths & length_bit(name.len()) != 0 || has_letter(&name, letter);
+                    || usual.may_have(name.as_bytes()) || has_letter(&name, letter);
                 match near.filter(|_| could_be_wanted() && self.walk.wants(&name)) {
                     Some(number) => self.walk.push_near(name, number, &mut members)?,
                     None => _ = members.next_value::<IgnoredAny>()?,
@@ -554,6 +553,37 @@ impl<'l> Visitor<'l> for ValueAt<'_, '_, 'l> {
             members.next_value_seed(ValueAt { depth, paths, ended, walk })?;
         }
         self.set(FieldValue::Other("an object"))
+    }
+}
+
+/// A set of names in any case, of which it knows the lengths, and the first and last bytes: it may have others too.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct NameSet([u64; 4]);
+
+impl NameSet {
+    /// Returns the set with another name.
+    #[must_use]
+    pub fn with(mut self, name: &[u8]) -> NameSet {
+        let (word, bit) = NameSet::place(name);
+        self.0[word] |= bit;
+        self
+    }
+
+    /// Whether the name may be one of the set; true for each of its names.
+    #[inline]
+    pub fn may_have(self, name: &[u8]) -> bool {
+        let (word, bit) = NameSet::place(name);
+        self.0[word] & bit != 0
+    }
+
+    #[inline]
+    fn place(name: &[u8]) -> (usize, u64) {
+        // Letters of both cases are alike.
+        let [first, last] =
+            [name.first(), name.last()].map(|byte| byte.map_or(0, |byte| byte | 0x20));
+        let sum =
+            (name.len() as u8).wrapping_mul(37) ^ first.wrapping_mul(5) ^ last.wrapping_mul(3);
+        (usize::from(sum >> 6), 1 << (sum & 63))
     }
 }
 

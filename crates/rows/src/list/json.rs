@@ -9,10 +9,10 @@ use bumpalo::Bump;
 
 use super::host::UNREADABLE;
 use super::noticed::{Doubts, Left, Noticed};
-use super::place::{LeftPart, Place, Value, part_called, part_lengths};
+use super::place::{LeftPart, Place, Value, part_called, usual_names};
 use super::values::{Values, doubt_of_time};
 use super::{FieldPath, ListFormat, Problem, advice};
-use portcullis_captures::json_path::{FieldValue, Found, Members, Near, without_nan};
+use portcullis_captures::json_path::{FieldValue, Found, Members, NameSet, Near, without_nan};
 use portcullis_captures::names::listed;
 use portcullis_robots::access::{TimeUnit, in_range};
 
@@ -25,8 +25,8 @@ pub(super) struct ObjectValues {
     has_client: bool,
     /// Whether fields next to the URL may have parts of it that are not read, in the order of [`LeftPart::ALL`].
     left: [bool; LeftPart::ALL.len()],
-    /// The lengths of their usual names.
-    left_lengths: u64,
+    /// Their usual names.
+    left_names: NameSet,
 }
 
 /// The values that are read from objects.
@@ -76,7 +76,7 @@ impl ObjectValues {
             asked: AskedValues::new(places, unit, fields),
             has_client,
             left,
-            left_lengths: part_lengths(|part| left[part as usize]),
+            left_names: usual_names(|part| left[part as usize]),
         })
     }
 
@@ -101,9 +101,9 @@ impl ObjectValues {
         let mut parser = serde_json::Deserializer::from_str(text);
         let is_wanted = |name: &str| part_called(name.as_bytes(), true).is_some();
         // Other names of queries have a `q`.
-        let (value, lengths, letter) = (Value::Url as usize, self.left_lengths, b'q');
-        let mut near = Near { value, lengths, letter, is_wanted, found: Vec::new() };
-        let may_differ = (lengths != 0).then_some(&mut near);
+        let (value, usual, letter) = (Value::Url as usize, self.left_names, b'q');
+        let mut near = Near { value, usual, letter, is_wanted, found: Vec::new() };
+        let may_differ = self.left.contains(&true).then_some(&mut near);
         if self.members.read_with_near(&mut parser, arena, &mut found, may_differ).is_err() {
             return match without_nan(text) {
                 Some(text) => self.read(arena.alloc_str(&text).as_bytes(), arena),
