@@ -1,4 +1,4 @@
-//! A set with history as it was at a time, compiled into memory: what was in force then is asked without times.
+//! A set with history as it was at a time, compiled into memory. Its policies then need no times.
 //!
 //! The standings are those that the history of the set has, as for a question with a time. Each file is checked
 //! as it is for merging: any bytes may be a set.
@@ -41,11 +41,11 @@ pub fn as_of(
     let pool = SharedPool::new(scratch);
     let files = Files::of(set, &pool)?;
     let (known, text_bytes_left) = (HashMap::default(), text_bytes_max(set.bytes()));
-    let mut asked = Asked { files, time, known, text_bytes_left };
+    let mut reader = AsOfReader { files, time, known, text_bytes_left };
     let mut hosts = Vec::new();
     for host in set.hosts() {
         let host = host?;
-        let [http, https] = [asked.standing(&host, false)?, asked.standing(&host, true)?];
+        let [http, https] = [reader.standing(&host, false)?, reader.standing(&host, true)?];
         let host = HostStanding { key: host.key().into(), http, https, resources: None };
         hosts.extend(Some(host).filter(HostStanding::is_host));
     }
@@ -73,7 +73,7 @@ pub fn set_as_of(
 }
 
 /// Reads what was in force at a time.
-struct Asked<'s> {
+struct AsOfReader<'s> {
     files: Files<'s>,
     time: (UnixSeconds, BeforeFirst),
     known: HashMap<Part, BlobID, foldhash::fast::RandomState>,
@@ -81,7 +81,7 @@ struct Asked<'s> {
     text_bytes_left: u64,
 }
 
-impl Asked<'_> {
+impl AsOfReader<'_> {
     /// Returns the standing of an origin of a host; `None` if it has none.
     fn standing(
         &mut self,

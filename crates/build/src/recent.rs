@@ -12,12 +12,13 @@ use hashbrown::HashMap;
 /// Values by what they were made of. All threads share it.
 #[derive(Debug)]
 pub(crate) struct Recent<K, V> {
-    known: Mutex<Known<K, V>>,
+    known: Mutex<CachedValues<K, V>>,
     bytes_max: usize,
 }
 
+/// Values by key, and the bytes that they take.
 #[derive(Debug)]
-struct Known<K, V> {
+struct CachedValues<K, V> {
     values: HashMap<K, V, RandomState>,
     bytes: usize,
 }
@@ -28,7 +29,7 @@ impl<K: Eq + Hash, V: Clone> Recent<K, V> {
 
     /// Remembers values of so many bytes together.
     pub(crate) fn new(bytes_max: usize) -> Recent<K, V> {
-        let known = Known { values: HashMap::default(), bytes: 0 };
+        let known = CachedValues { values: HashMap::default(), bytes: 0 };
         Recent { known: Mutex::new(known), bytes_max }
     }
 
@@ -47,7 +48,7 @@ impl<K: Eq + Hash, V: Clone> Recent<K, V> {
         let bytes = bytes + Recent::<K, V>::ENTRY_BYTES;
         let mut known = self.known();
         if known.bytes + bytes > self.bytes_max {
-            *known = Known { values: HashMap::default(), bytes: 0 };
+            *known = CachedValues { values: HashMap::default(), bytes: 0 };
         }
         if bytes <= self.bytes_max && known.values.insert(key, value.clone()).is_none() {
             known.bytes += bytes;
@@ -55,7 +56,7 @@ impl<K: Eq + Hash, V: Clone> Recent<K, V> {
         Ok(value)
     }
 
-    fn known(&self) -> MutexGuard<'_, Known<K, V>> {
+    fn known(&self) -> MutexGuard<'_, CachedValues<K, V>> {
         // After a panic of another thread the result is never used.
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -36,7 +36,7 @@ use super::schema::{CaptureField, FieldMap, FoundColumn};
 use super::text::{RecordReader, batches, lines_in};
 
 /// The columns to read, by their positions, and the fields that they hold.
-struct Schema {
+struct CsvSchema {
     separator: Separator,
     columns: Vec<(CaptureField, usize, usize)>,
     /// The number of fields of the header, or else of the first row.
@@ -59,7 +59,7 @@ pub fn open(mut source: Source, fields: &FieldMap) -> Result<impl BatchReader + 
         if !is_whole && !Separator::CSV.iter().all(ends) {
             return Ok(None);
         }
-        let schema = Schema::find(text, fields).map_err(|it| InputError::list(name, it))?;
+        let schema = CsvSchema::find(text, fields).map_err(|it| InputError::list(name, it))?;
         let (_, end) = first_row(text, schema.separator);
         if let Some(problem) = schema.swallows_rows(&text[..end]) {
             return Err(InputError::list(name, problem));
@@ -71,10 +71,10 @@ pub fn open(mut source: Source, fields: &FieldMap) -> Result<impl BatchReader + 
     Ok(batches(chunks, schema, lines))
 }
 
-impl Schema {
+impl CsvSchema {
     /// Finds the columns in a header, with the first separator for which it has them. The error says
     /// what there is, with the separator that gives the most columns.
-    fn find(text: &[u8], fields: &FieldMap) -> Result<Schema, String> {
+    fn find(text: &[u8], fields: &FieldMap) -> Result<CsvSchema, String> {
         let mut widest = (0, "an empty file".to_owned());
         for separator in Separator::CSV {
             let (row, _) = first_row(text, separator);
@@ -92,7 +92,7 @@ impl Schema {
                     });
                     columns.iter().for_each(|column| fields.note_found(column.0));
                     let (count, fields) = (row.len(), fields.clone());
-                    return Ok(Schema { separator, columns, count, has_header, fields });
+                    return Ok(CsvSchema { separator, columns, count, has_header, fields });
                 }
                 Err(problem) if row.len() > widest.0 => widest = (row.len(), problem),
                 Err(_) => {}
@@ -180,7 +180,7 @@ fn position(names: &[String], path: &FieldPath) -> FoundColumn<usize> {
     Ok(number.filter(|&at| at < names.len()).map(Ok))
 }
 
-impl RecordReader for Schema {
+impl RecordReader for CsvSchema {
     fn framing(&self) -> Framing {
         self.separator.framing()
     }

@@ -383,7 +383,7 @@ mod tests {
         file("f.example/robots.txt", b"first");
         file("no-host/robots.txt", b"no host");
         let found = read_folder(folder.path());
-        let text = |kept: &crate::tests::Kept| {
+        let text = |kept: &crate::tests::OwnedCapture| {
             (kept.subject.clone(), String::from_utf8(kept.capture.body.to_vec()).unwrap())
         };
         let captures: Vec<_> = found.captures.iter().map(text).collect();

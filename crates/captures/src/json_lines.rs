@@ -95,7 +95,7 @@ pub fn open(mut source: Source, fields: &FieldMap) -> impl BatchReader + use<> {
         (_, true) => "host",
         _ => "line",
     };
-    let schema = Schema { members, fields: fields.clone(), noun };
+    let schema = MemberSchema { members, fields: fields.clone(), noun };
     batches(TextChunks::new(source, ChunkConfig::default()), schema, 0)
 }
 
@@ -176,14 +176,14 @@ impl Stage for ItemLines {
 }
 
 /// The members to read, and the fields that they hold.
-struct Schema {
+struct MemberSchema {
     fields: FieldMap,
     members: Members,
     /// The name of a line in messages.
     noun: &'static str,
 }
 
-impl RecordReader for Schema {
+impl RecordReader for MemberSchema {
     fn framing(&self) -> Framing {
         Framing::Byte(Terminator::LineFeed)
     }
@@ -255,7 +255,7 @@ impl RecordReader for Schema {
     }
 }
 
-impl Schema {
+impl MemberSchema {
     /// Reads a line with the files of hosts by date, and passes their captures to `sink`, one by one. `None` if it
     /// is no such line, or what is wrong with it. Hosts and dates may come twice, as in several lines.
     fn read_history(

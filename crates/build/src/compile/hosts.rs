@@ -23,7 +23,7 @@ use crate::standing::{Content, HostStanding, Standing};
 pub struct HostSections {
     pub hosts: Items<HostLine>,
     /// The captures of origins.
-    pub captures: Captures,
+    pub captures: CaptureSections,
     /// `None` if only the newest captures were kept.
     pub timelines: Option<Timelines>,
     /// The record of each key.
@@ -38,14 +38,14 @@ pub struct HostSections {
 }
 
 /// Captures and their outages.
-pub struct Captures {
+pub struct CaptureSections {
     pub rows: Items<CaptureRow>,
     pub outages: Items<OutageRow>,
 }
 
-impl Captures {
-    pub fn new(scratch: &Scratch) -> Captures {
-        Captures { rows: Items::new(scratch), outages: Items::new(scratch) }
+impl CaptureSections {
+    pub fn new(scratch: &Scratch) -> CaptureSections {
+        CaptureSections { rows: Items::new(scratch), outages: Items::new(scratch) }
     }
 
     pub fn push(
@@ -69,7 +69,7 @@ impl HostSections {
     pub fn new(scratch: &Scratch, places: usize, has_history: bool) -> HostSections {
         HostSections {
             hosts: Items::new(scratch),
-            captures: Captures::new(scratch),
+            captures: CaptureSections::new(scratch),
             timelines: has_history.then(|| Timelines::new(scratch)),
             log: Spool::new(scratch),
             last_key: Box::default(),

@@ -44,7 +44,7 @@ impl Questions<'_> {
 
 /// The answers of a set to all queries.
 #[derive(PartialEq)]
-struct Asked {
+struct SetAnswers {
     decisions: Vec<Decision>,
     /// The rule and the group of each decision.
     origins: Vec<[Option<Vec<u8>>; 2]>,
@@ -61,14 +61,14 @@ fn agents(names: &[&str], dialect: &Dialect) -> Vec<Crawler> {
     names.iter().map(|name| Crawler::parse(name, dialect).unwrap()).collect()
 }
 
-fn ask(set: &Arc<PolicySet>, questions: &Questions<'_>) -> Result<Asked, Damage> {
+fn ask(set: &Arc<PolicySet>, questions: &Questions<'_>) -> Result<SetAnswers, Damage> {
     let Questions { names, urls, times } = questions;
     let mut session = asked(set, agents(names, set.dialect()))?;
     let times = times.as_deref().map_or(Times::Now, Times::Each);
     let mut answers = session.decide(Records::from(urls).at(times))?;
     let decisions = answers.decisions_with_rules()?;
     let preferences = answers.preferences().to_vec();
-    let mut asked = Asked {
+    let mut asked = SetAnswers {
         decisions,
         origins: Vec::new(),
         explanations: Vec::new(),
@@ -97,7 +97,7 @@ fn ask(set: &Arc<PolicySet>, questions: &Questions<'_>) -> Result<Asked, Damage>
 }
 
 /// Returns whether the preferences match the usage records that the set stores for these URLs.
-fn is_usage_of_texts(set: &PolicySet, asked: &Asked, questions: &Questions<'_>) -> bool {
+fn is_usage_of_texts(set: &PolicySet, asked: &SetAnswers, questions: &Questions<'_>) -> bool {
     let agents = agents(questions.names, set.dialect());
     (0..asked.decisions.len()).all(|answer| {
         let (record, agent) = (answer / agents.len(), &agents[answer % agents.len()]);
@@ -134,7 +134,7 @@ fn is_usage_of_texts(set: &PolicySet, asked: &Asked, questions: &Questions<'_>) 
 }
 
 /// Returns whether the answers match the texts that the set stores for these URLs.
-fn is_what_texts_say(set: &PolicySet, asked: &Asked, questions: &Questions<'_>) -> bool {
+fn is_what_texts_say(set: &PolicySet, asked: &SetAnswers, questions: &Questions<'_>) -> bool {
     let states = (0..questions.urls.len()).flat_map(|url| {
         let policy = questions.policy(set, url);
         let state = policy.map(|policy| set.policy(policy).unwrap().state().unwrap());

@@ -3,7 +3,7 @@
 use portcullis_dialect::Fetched;
 use portcullis_robots::access::{CachingHeaders, UnixSeconds};
 
-use super::{Keeper, Kept, NO_SUBJECT, fields, notes, read_all};
+use super::{Keeper, NO_SUBJECT, OwnedCapture, fields, notes, read_all};
 use crate::json_lines::{WHITE_SPACE, open};
 use crate::limits::{FILES_PER_RECORD_MAX, HEADER_VALUES_MAX};
 use crate::{
@@ -32,7 +32,7 @@ fn read_with(lines: impl AsRef<[u8]>, names: &[&str]) -> Keeper {
 fn capture(members: &str) -> Capture<'static> {
     let found = read(format!(r#"{{"url": "u", {members}}}"#));
     assert_eq!(found.broken, [], "{members}");
-    let [Kept { subject, is_host: false, capture }] = &found.captures[..] else {
+    let [OwnedCapture { subject, is_host: false, capture }] = &found.captures[..] else {
         panic!("{members}: {found:?}");
     };
     assert_eq!(subject, "u");
@@ -404,7 +404,7 @@ fn fields_have_usual_names_and_those_that_are_given() {
     for (names, line, expected) in rows {
         let found = read_with(line, names);
         let kept = found.captures.first();
-        let kept = kept.map(|Kept { subject, is_host, capture }| {
+        let kept = kept.map(|OwnedCapture { subject, is_host, capture }| {
             let Fetched::Status(status) = capture.answer else { panic!("{line}: {capture:?}") };
             (subject.clone(), String::from_utf8(capture.body.to_vec()).unwrap(), *is_host, status)
         });

@@ -18,7 +18,7 @@ fn notes(notes: &[CaptureNote]) -> CaptureNotes {
 
 /// A capture that owns its data.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Kept {
+pub(crate) struct OwnedCapture {
     pub subject: String,
     pub is_host: bool,
     /// The capture, with an empty subject. The real subject is in the fields above.
@@ -28,7 +28,7 @@ pub(crate) struct Kept {
 /// Everything that a reader returned.
 #[derive(Debug, Default)]
 pub(crate) struct Keeper {
-    pub captures: Vec<Kept>,
+    pub captures: Vec<OwnedCapture>,
     pub broken: Vec<BrokenRecord>,
     pub stored_bytes: u64,
 }
@@ -46,7 +46,7 @@ impl Keeper {
             Subject::Url(url) => (url, false),
             Subject::Host(host) => (host, true),
         };
-        self.captures.push(Kept {
+        self.captures.push(OwnedCapture {
             subject: String::from_utf8_lossy(&subject).into_owned(),
             is_host,
             capture: Capture {
