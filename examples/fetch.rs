@@ -1,7 +1,7 @@
 //! Asks the robots.txt file of each page before the page is fetched, with reqwest and tokio.
 //!
-//! Run it with `cargo run -p portcullis-peers --features peers --example fetch -- ExampleBot http://example.com/`.
-//! For https, add a TLS feature of reqwest.
+//! Run it with `cargo run -p portcullis-peers --features peers --example fetch -- ExampleBot
+//! http://example.com/`. For https, add a TLS feature of reqwest.
 
 use std::collections::HashMap;
 use std::error::Error;

@@ -153,8 +153,8 @@ pub mod crawlers {
     pub use portcullis_crawlers::{CrawlerList, find, from_header, from_token, lists};
 }
 
-/// How long a copy of robots.txt is fresh (RFC 9309, section 2.4): [`expiry`](freshness::expiry) by the headers of
-/// the answer and [`Dialect::access`].
+/// How long a copy of robots.txt is fresh (RFC 9309, section 2.4): [`expiry`](freshness::expiry) by the headers
+/// of the answer and [`Dialect::access`].
 #[cfg(feature = "set")]
 pub mod freshness {
     #[doc(inline)]

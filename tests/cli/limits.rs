@@ -126,8 +126,8 @@ fn what_is_compiled_takes_little_more_than_its_memory() {
         record("file".into(), day * DAY, json!({ "status": 200, "body": body }))
     });
     folder.write("redirects.jsonl", own.chain(file).collect::<String>());
-    // Files whose rules are all distinct, and redirects to long URLs: what is in memory of a piece is not counted
-    // in hosts alone.
+    // Files whose rules are all distinct, and redirects to long URLs: what is in memory of a piece is not
+    // counted in hosts alone.
     let rules = (0..90).map(|file| {
         let rules: String = (0..22_000).map(|rule| format!("Disallow: /{file}{rule}\n")).collect();
         record(

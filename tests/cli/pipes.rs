@@ -90,8 +90,8 @@ fn answers_follow_their_urls() {
     }
 }
 
-/// The first lines of a log that comes with pauses show its format, and no client can write another: a host that
-/// a client sends is not that of its requests, whatever comes after.
+/// The first lines of a log that comes with pauses show its format, and no client can write another: a host
+/// that a client sends is not that of its requests, whatever comes after.
 #[cfg(unix)]
 #[test]
 fn a_log_that_comes_with_pauses_is_read_as_a_whole_one() {

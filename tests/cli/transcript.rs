@@ -11,8 +11,8 @@
 //!   is not to be run is `bash`; one whose first word is no command here (`duckdb`, `python3`) is shown.
 //! - `LANGUAGE FILE`: the content of a file, which is written.
 //!
-//! Times, rates and hashes, which may differ, are shown as `[..]`. `WRITE=1 cargo test -p portcullis-cli --test cli` writes what the program prints into the
-//! pages; read the difference before you commit it.
+//! Times, rates and hashes, which may differ, are shown as `[..]`. `WRITE=1 cargo test -p portcullis-cli --test
+//! cli` writes what the program prints into the pages; read the difference before you commit it.
 
 use std::process::{Command, Stdio};
 

@@ -74,9 +74,10 @@ const INTRODUCTION: &str = "\
 
 # Conformance
 
-The checks by dialect and document. A case is one robots.txt. A check is one URL for one agent in one
-dialect, with the expected verdict, reason and line of the deciding rule. `cargo test -p
-portcullis-tests --test suite` runs every check through every engine. The cases are in [tests/data](../tests/data/README.md).
+The checks by dialect and document. A case is one robots.txt. A check is one URL for one agent in
+one dialect, with the expected verdict, reason and line of the deciding rule. `cargo test -p
+portcullis-tests --test suite` runs every check through every engine. The cases are in
+[tests/data](../tests/data/README.md).
 
 ";
 
@@ -224,7 +225,7 @@ fn push_documents(page: &mut String, documents: &[Document]) {
 fn push_decisions(page: &mut String, decisions: &[Decision], documents: &[Document]) {
     page.push_str(
         "\n## Decisions of ours (†)\n\nPoints that no document settles, with the reason and the cases or \
-         tests that fix them, from [decisions.toml](decisions.toml).\n\n\
+         tests that fix them,\nfrom [decisions.toml](decisions.toml).\n\n\
          | point | dialects | decision | reason | fixed by |\n|---|---|---|---|---|\n",
     );
     for decision in decisions {

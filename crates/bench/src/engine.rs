@@ -44,8 +44,8 @@ pub struct Engine<'c> {
     /// Whether the engine reads the file for each question. It has no compile time, and is compared and
     /// timed on a sample.
     pub reads_each_time: bool,
-    /// Whether the engine takes URLs and paths as they are written. Otherwise it takes paths in the normal form of
-    /// the dialect.
+    /// Whether the engine takes URLs and paths as they are written. Otherwise it takes paths in the normal form
+    /// of the dialect.
     pub normalises: bool,
     /// Builds a matcher for all files and the agent. A file that the engine refuses is not an
     /// error. See [`Matcher::refusals`].
@@ -174,8 +174,8 @@ pub trait Matcher {
         Ok(list.iter().map(answer).collect())
     }
 
-    /// Returns whether the question at a position of the last list could be put to the matcher. Some requests of
-    /// a crawler tell nothing, such as that for robots.txt itself.
+    /// Returns whether the question at a position of the last list could be put to the matcher. Some requests
+    /// of a crawler tell nothing, such as that for robots.txt itself.
     fn is_put(&self, _: usize) -> bool {
         true
     }

@@ -1,5 +1,5 @@
-//! The program: `run` measures engines, `conform` asks them the questions of the suite, `synth` makes data to measure with, `goals` runs
-//! `benches/goals.py`, which measures whole processes.
+//! The program: `run` measures engines, `conform` asks them the questions of the suite, `synth` makes data to
+//! measure with, `goals` runs `benches/goals.py`, which measures whole processes.
 //!
 //! `portcullis-bench` has the built-in engines. `portcullis-peers` is the same program with the engines of
 //! `benches/peers`.

@@ -21,8 +21,8 @@ pub const PLANNED_BYTES_PER_THREAD_MAX: usize = 32 * 1024 * 1024;
 /// Bytes of compiled rules that are remembered so that equal groups are compiled once: 32 MiB, and an eighth
 /// of the memory of the compiler.
 ///
-/// Source: our choice. All rule sets of 32,711 real files have 12 MB. When they take more, all are forgotten, and
-/// compiled again.
+/// Source: our choice. All rule sets of 32,711 real files have 12 MB. When they take more, all are forgotten,
+/// and compiled again.
 pub const COMPILED_RULES_BYTES_MAX: usize = 32 * 1024 * 1024;
 
 /// Broken records of one input that are listed; the rest is counted.
@@ -47,14 +47,14 @@ pub const STRING_GENERATION_BYTES: usize = 4 * 1024 * 1024;
 /// Captures that are settled or compiled at once, in whole hosts: some 4,096, as their records have bytes.
 ///
 /// Source: measured. They take some hundred bytes each, threads share that many well, and three times as
-/// many are in memory: 16,384 took 30 MiB more and as long. A host with more is alone: 99,000 failures of each of 24
-/// hosts, which count for http and https, took some 130 MiB, 1.3 KiB each.
+/// many are in memory: 16,384 took 30 MiB more and as long. A host with more is alone: 99,000 failures of each
+/// of 24 hosts, which count for http and https, took some 130 MiB, 1.3 KiB each.
 pub const CAPTURES_AT_ONCE: usize = 4 * 1024;
 
 /// Bytes of the targets of redirects that are remembered for other origins: 4 MiB.
 ///
-/// Source: our choice. They take some hundred bytes each. When they take more, all are forgotten; a read of a block
-/// of captures finds one again.
+/// Source: our choice. They take some hundred bytes each. When they take more, all are forgotten; a read of a
+/// block of captures finds one again.
 pub const TARGETS_KNOWN_BYTES_MAX: usize = 4 * 1024 * 1024;
 
 /// Bytes of the lines of files for each byte of their set: 256. A set whose files are longer

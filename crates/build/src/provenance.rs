@@ -10,8 +10,8 @@
 //! ```
 //!
 //! `outages` records the time as of which the set was compiled, if given, and the requested
-//! judgement of outages where the dialect leaves the choice. `join_schemes` is there if it is true. An input with captures after that time
-//! has `later`, their number.
+//! judgement of outages where the dialect leaves the choice. `join_schemes` is there if it is true. An input
+//! with captures after that time has `later`, their number.
 //!
 //! The reader ignores unknown fields, because a later version or another program may have written
 //! the set.

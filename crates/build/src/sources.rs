@@ -59,12 +59,12 @@ impl SourceSet {
 
 impl Sources {
     /// Tells sets from archives, and opens each set for what it was compiled with, which has to be one.
-    /// Archives are read by that and by `choice`; the rest is that of `config`. There is a history if
+    /// Archives are read by that and by `choice`; the rest comes from `config`. There is a history if
     /// `config` or some set has one.
     ///
-    /// Archives, those that sets were compiled from too, count in the order of their names. So the result
-    /// is that of compiling all at once, for any order of `inputs` and any parts. Archives of one name, as of
-    /// standard input, count in the order of the sets; if their captures have the same second or no date,
+    /// Archives, also the archives of the sets, are used in the order of their names. So the result is the same
+    /// as of compiling all at once, for any order of `inputs` and any parts. Archives of one name, as of
+    /// standard input, are used in the order of the sets; if their captures have the same second or no date,
     /// merge such sets at once and not in steps.
     ///
     /// # Errors

@@ -91,8 +91,8 @@ fn compile_again(set: &PolicySet, settled: &Ingested) -> Result<(), SetError> {
     }
 }
 
-/// The policies whose records are counted before the pages that were touched for them are released. Each touches
-/// a page, and some are mapped around it.
+/// The policies whose records are counted before the pages that were touched for them are released. Each
+/// touches a page, and some are mapped around it.
 const POLICIES_PER_RELEASE: usize = 128;
 
 /// Compares sections with the sections of a set.

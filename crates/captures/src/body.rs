@@ -49,8 +49,8 @@ impl<'c> Settled<'c> {
 /// Returns the answer for a status (0 if there was none) and a body. `is_whole` is false if the
 /// body's end is missing.
 ///
-/// Only a 2xx answer keeps its body. A 2xx answer without a body is broken, unless it is whole and its status has
-/// none (204 and 205; RFC 9110, sections 15.3.5 and 15.3.6).
+/// Only a 2xx answer keeps its body. A 2xx answer without a body is broken, unless it is whole and its status
+/// has none (204 and 205; RFC 9110, sections 15.3.5 and 15.3.6).
 pub(super) fn settle<'c>(
     status: u16,
     body: Option<Cow<'c, [u8]>>,

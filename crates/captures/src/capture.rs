@@ -43,7 +43,7 @@ pub enum Confirms {
     #[default]
     Newest,
     /// The file of the same resource that was captured at this time: the archive found them equal.
-    /// `None` if the archive does not say when, or if the file is that of another resource.
+    /// `None` if the archive does not say when, or if the file belongs to another resource.
     CapturedAt(Option<UnixSeconds>),
 }
 
@@ -134,8 +134,8 @@ impl BrokenRecord {
 pub enum BrokenKind {
     /// The record is malformed. Count it, report it and continue.
     Senseless,
-    /// The record shows that the ends of records are a guess, so that a body may have passed for one. None of the
-    /// input can be relied on.
+    /// The record shows that the ends of records are a guess, so that a body may have passed for one. None of
+    /// the input can be relied on.
     Forgeable,
     /// The system could not read the record: for example, a file in a folder without read
     /// permission. Continuing would make a host unknown although it has a file, so compiling a set

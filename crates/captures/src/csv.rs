@@ -10,13 +10,14 @@
 //! where they are, it is a row too: the file has no header.
 //!
 //! A body whose line ends are escaped is broken: as one line it would have no rules. In TSV, databases
-//! write line ends as `\n`, and MySQL as a backslash before the line end, which ends the row if the body has no quotes.
+//! write line ends as `\n`, and MySQL as a backslash before the line end, which ends the row if the body has no
+//! quotes.
 //!
-//! A row with another number of fields than the header shows that bodies may pass for rows, so none can be relied on
-//! ([`BrokenKind::Forgeable`]). A quote that RFC 4180 does not allow ends the file as an error, because bodies could
-//! pass for rows after it; so does a field that is not closed, which has swallowed the rest. If a quote before such
-//! damage follows a backslash, which may escape it, the rows before the damage may be parts of bodies too
-//! ([`InputError::Forgeable`]).
+//! A row with another number of fields than the header shows that bodies may pass for rows, so none can be
+//! relied on ([`BrokenKind::Forgeable`]). A quote that RFC 4180 does not allow ends the file as an error,
+//! because bodies could pass for rows after it; so does a field that is not closed, which has swallowed the
+//! rest. If a quote before such damage follows a backslash, which may escape it, the rows before the damage may
+//! be parts of bodies too ([`InputError::Forgeable`]).
 //!
 //! Cost: two passes over quotes and line ends to cut the file, and one over each row. A field is copied
 //! if it has quotes within.

@@ -1,7 +1,8 @@
-//! Finds bodies whose line ends were escaped when they were stored: as one line, or with a backslash in each, a file
-//! says something else than what the server sent, and mostly that everything is allowed.
+//! Finds bodies whose line ends were escaped when they were stored: as one line, or with a backslash in each, a
+//! file says something else than what the server sent, and mostly that everything is allowed.
 //!
-//! Cost: a search for line ends; a body that has none or escapes each is searched for `\n`, and parsed if it has it.
+//! Cost: a search for line ends; a body that has none or escapes each is searched for `\n`, and parsed if it
+//! has it.
 
 use portcullis_dialect::dialect::RFC_9309;
 use portcullis_robots::syntax::{NoteKind, RobotsTxt};
@@ -51,8 +52,8 @@ fn has_more_records(line: &[u8]) -> bool {
     records(&lines) > records(line)
 }
 
-/// Returns the number of records that a crawler heeds, or would in a group: the text before the first one may be part of
-/// a program, such as `b'`.
+/// Returns the number of records that a crawler heeds, or would in a group: the text before the first one may
+/// be part of a program, such as `b'`.
 fn records(body: &[u8]) -> usize {
     let file = RobotsTxt::parse(body, &RFC_9309, None);
     let stray = file.notes().iter().filter(|note| note.kind == NoteKind::RuleOutsideGroup).count();

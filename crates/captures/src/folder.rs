@@ -164,7 +164,7 @@ fn check_name(path: &Path, origins: &mut Origins) -> Result<(), &'static str> {
 
 /// Returns the keys of a host that is a file name, or `None` if the name does not look like a host.
 /// `a.example_robots` is none: no top-level domain is written so. Nor is `a.example+8443`, as a mirror has on a
-/// system whose names have no `:`: the file would be that of no URL.
+/// system whose names have no `:`: no URL would have the file.
 fn named_host(host: &[u8]) -> Option<[Vec<u8>; 2]> {
     let last = host.rsplit(|&byte| byte == b'.').next().unwrap_or_default().to_ascii_lowercase();
     let is_domain = !last.contains(&b'_') && !last.ends_with(b"~") && !last.ends_with(b"-robots");

@@ -4,9 +4,9 @@
 //! {"a.example": {"2024-01-01": "User-agent: *\n"}, "b.example": "", "c.example": null}
 //! ```
 //!
-//! `null` means that there was no answer. A name that a user gives to a field is none of a host, and neither is one
-//! that ends like a field, such as `answer.url`. `.host` is a top-level domain too, so `shop.host` is a host if it has
-//! a text that is not the name of one.
+//! `null` means that there was no answer. A name that a user gives to a field is none of a host, and neither is
+//! one that ends like a field, such as `answer.url`. `.host` is a top-level domain too, so `shop.host` is a
+//! host if it has a text that is not the name of one.
 //!
 //! Cost: one pass; an object with millions of files takes the memory of one.
 
@@ -41,8 +41,8 @@ pub(super) fn read_files(
     parser.end()
 }
 
-/// Whether a member is that of a host, by its name and its value, if that is a text or the beginning of one. It is not
-/// if its name is the path of a field.
+/// Whether a member belongs to a host, by its name and its value, if that is a text or the beginning of one. It
+/// is not if its name is the path of a field.
 pub(super) fn is_host(name: &str, text: Option<&str>, fields: &FieldMap) -> bool {
     let is_field = |label: &str| {
         let mut names = CaptureField::ALL.into_iter().flat_map(CaptureField::usual_names);
@@ -99,7 +99,7 @@ struct Files<'e> {
 }
 
 impl Files<'_> {
-    /// Checks once that the name is that of a host with this text, or without one.
+    /// Checks once that the name belongs to a host with this text, or without one.
     fn check<E: Error>(&self, text: Option<&str>) -> Result<(), E> {
         match self.date.is_some() || is_host(self.host, text, self.fields) {
             true => Ok(()),

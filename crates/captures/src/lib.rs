@@ -17,9 +17,10 @@
 //!
 //! Cost: linear in the file; memory holds one batch per thread.
 //!
-//! A file that cannot be read is an [`InputError`](portcullis_files::input::InputError) that names it. An invalid record is returned as
-//! a [`BrokenRecord`], and reading continues. An incomplete body makes the answer
-//! [`Fetched::BrokenBody`](portcullis_dialect::Fetched::BrokenBody), because the missing part may hold rules that disallow.
+//! A file that cannot be read is an [`InputError`](portcullis_files::input::InputError) that names it. An
+//! invalid record is returned as a [`BrokenRecord`], and reading continues. An incomplete body makes the answer
+//! [`Fetched::BrokenBody`](portcullis_dialect::Fetched::BrokenBody), because the missing part may hold rules
+//! that disallow.
 //!
 //! ```
 //! use portcullis_captures::{FieldMap, ReadConfig};

@@ -81,8 +81,8 @@ pub const MEMBERS_LOOKED_AT_MAX: usize = 16_384;
 /// Files of hosts in one record, a line or a host of an object on several lines: 100,000. A record with more is
 /// broken.
 ///
-/// Source: our choice, the files of 270 years at one a day. The captures of a record are in memory together, some
-/// 300 to 600 bytes each, however short their texts are.
+/// Source: our choice, the files of 270 years at one a day. The captures of a record are in memory together,
+/// some 300 to 600 bytes each, however short their texts are.
 pub const FILES_PER_RECORD_MAX: usize = 100_000;
 
 /// Values of header fields that count, in the object of a capture: 1,024. A capture with more is broken.

@@ -19,8 +19,8 @@ pub fn listed(names: impl ExactSizeIterator<Item = impl AsRef<str>>) -> String {
     }
 }
 
-/// Returns the object in a line: its first [`MEMBERS_LOOKED_AT_MAX`] members, and those of objects in it, with the
-/// first item of each list. `None` if it has none.
+/// Returns the object in a line: its first [`MEMBERS_LOOKED_AT_MAX`] members, and those of objects in it, with
+/// the first item of each list. `None` if it has none.
 pub fn object_in(line: &[u8]) -> Option<Map<String, Value>> {
     let without_nan = || looked_at(without_nan(str::from_utf8(line).ok()?)?.as_bytes());
     match looked_at(line).or_else(without_nan)? {

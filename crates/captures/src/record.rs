@@ -204,7 +204,7 @@ impl<'r> Record<'r> {
     }
 }
 
-/// The problem of a body whose status is null, and that of a record without an answer.
+/// The problems of a body whose status is null, and of a record without an answer.
 const NO_STATUS: &str = "a body, but no status: name the status with ‹fields› status=NAME, or \
                          ‹fields› status= if there is none";
 const NO_OUTCOME: &str = "no status, no body and no error, so its outcome is not known";

@@ -214,8 +214,8 @@ impl FieldMap {
     }
 
     /// Returns the columns of a table that hold fields, each with the rank of its name: in each row, the first
-    /// one of a field that is not null counts. `names` are those of all columns. `find` returns the column at a
-    /// path, or what is wrong with it, or the names of two.
+    /// one of a field that is not null counts. `names` are the names of all columns. `find` returns the column
+    /// at a path, or what is wrong with it, or the names of two.
     ///
     /// # Errors
     ///

@@ -101,8 +101,8 @@ pub(super) struct Header<'h> {
 }
 
 impl<'h> Header<'h> {
-    /// Parses an [unfolded](super::fields::unfold) header, from its version line to its empty line. If a field is
-    /// repeated, the first counts. `None` if it does not give the length of its block.
+    /// Parses an [unfolded](super::fields::unfold) header, from its version line to its empty line. If a field
+    /// is repeated, the first counts. `None` if it does not give the length of its block.
     pub(super) fn read(block: &'h [u8]) -> Option<Header<'h>> {
         let mut found = Header {
             has_crlf: memchr(b'\n', block).is_some_and(|at| block[..at].ends_with(b"\r")),

@@ -11,7 +11,8 @@
 //!
 //! Every failure is an [`anyhow::Error`] that [`run`] prints as one line, with exit status 2. The
 //! Python package calls [`run`] too: it handles the signals of the process, and ends the process on
-//! wrong usage. It reads names of agents ([`agents`]), of sets ([`SetAt`]) and of schemes ([`scheme`]) as the program does.
+//! wrong usage. It reads names of agents ([`agents`]), of sets ([`SetAt`]) and of schemes ([`scheme`]) as the
+//! program does.
 
 pub mod agents;
 mod args;

@@ -271,7 +271,7 @@ impl Answer {
         Answer((verdict as u8) << REASON_BITS | reason as u8)
     }
 
-    /// Returns the answer with a code; that of an unknown policy for a code that no answer has.
+    /// Returns the answer with a code; for a code that no answer has, the answer of an unknown policy.
     #[inline(always)]
     pub const fn of_code(code: u32) -> Answer {
         let has_reason = code & ((1 << REASON_BITS) - 1) < Reason::ALL.len() as u32;

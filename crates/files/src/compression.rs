@@ -2,9 +2,10 @@
 //!
 //! A file may be gzip with any number of members or zstd with any number of frames, skippable ones
 //! included. Zeros may follow a member of gzip, as tapes and block devices pad files. Other bytes
-//! between or after members are damage, because they cannot be distinguished from a damaged member. A `.warc.zst` file may begin with a skippable frame of a special type. It
-//! holds a dictionary for the following frames, plain or as a zstd frame (RFC 8878, section 5; the
-//! IIPC's Zstandard Compression of WARC Files, version 1.0).
+//! between or after members are damage, because they cannot be distinguished from a damaged member. A
+//! `.warc.zst` file may begin with a skippable frame of a special type. It holds a dictionary for the following
+//! frames, plain or as a zstd frame (RFC 8878, section 5; the IIPC's Zstandard Compression of WARC Files,
+//! version 1.0).
 //!
 //! A body may be in any content coding of RFC 9110, section 8.4.1. Servers pad gzip, and send raw
 //! deflate data as `deflate`; both are accepted. A truncated body is reported as not whole.

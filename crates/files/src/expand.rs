@@ -2,10 +2,10 @@
 //!
 //! A folder expands to all files below it, sorted by name. Names that begin with `.` or `_`
 //! (`_SUCCESS`, `.part.crc`) are left out with a note, as in other readers of data folders, and so are
-//! pipes and devices. A table of Delta Lake or Iceberg is an error, because its files have removed rows. An argument that is not a file and has `*`, `?` or `[` is a pattern, for systems
-//! whose shell does not expand patterns. `@FILE` names a file with one of these on each line, or each
-//! before a NUL, for more than a command line holds, and `@-` is standard input; a file whose own name
-//! begins with `@` is `./@NAME`.
+//! pipes and devices. A table of Delta Lake or Iceberg is an error, because its files have removed rows. An
+//! argument that is not a file and has `*`, `?` or `[` is a pattern, for systems whose shell does not expand
+//! patterns. `@FILE` names a file with one of these on each line, or each before a NUL, for more than a command
+//! line holds, and `@-` is standard input; a file whose own name begins with `@` is `./@NAME`.
 //!
 //! ```
 //! use portcullis_files::expand::expand;

@@ -31,8 +31,8 @@ pub const COMPILE_MEMORY_MIN: usize = 64 * 1024 * 1024;
 
 /// Bytes of one record (line) of an input: 64 MiB.
 ///
-/// Source: our choice. An input with a longer record is not a list of URLs, which is an error. A capture of more
-/// than 1 MiB takes up to seven times its length in memory on each thread that reads one.
+/// Source: our choice. An input with a longer record is not a list of URLs, which is an error. A capture of
+/// more than 1 MiB takes up to seven times its length in memory on each thread that reads one.
 pub const RECORD_BYTES_MAX: usize = 64 * 1024 * 1024;
 
 /// Bytes of an input per chunk of work: 1 MiB, or one longer record.

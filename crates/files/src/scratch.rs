@@ -8,8 +8,8 @@
 //! failing disk, or another program that writes to the file, is an error and no other set.
 //!
 //! Cost: one copy into memory. What does not fit there is written and read once more. Memory: a quarter of that
-//! of the [`Scratch`] for all spools, and [`SPOOL_BUFFER_BYTES`] at most for each. Everything that touches a file
-//! can fail with [`WriteError`].
+//! of the [`Scratch`] for all spools, and [`SPOOL_BUFFER_BYTES`] at most for each. Everything that touches a
+//! file can fail with [`WriteError`].
 
 use std::borrow::Cow;
 use std::fmt;

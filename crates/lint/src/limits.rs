@@ -39,8 +39,8 @@ pub const LINT_RULES_MAX: usize = 64 * 1024;
 /// Source: our choice. Real patterns need a dozen; a hostile one has an edit for every second byte.
 pub const LINT_EDITS_PER_FINDING_MAX: usize = 1024;
 
-/// Statements about usage that `lint` compares in one file, counted as [`LINT_RULES_MAX`] counts rules: 262,144.
-/// Further combinations are not compared, and the report says so.
+/// Statements about usage that `lint` compares in one file, counted as [`LINT_RULES_MAX`] counts rules:
+/// 262,144. Further combinations are not compared, and the report says so.
 ///
 /// Source: our choice; no real file comes near.
 pub const LINT_STATEMENTS_MAX: usize = 256 * 1024;
@@ -59,9 +59,9 @@ pub const REACH_EXAMPLES_MAX: usize = 32;
 
 /// Pattern positions visited by one analysis of rules: 16 Mi. An analysis that needs more returns no
 /// answer, and says so. Other work, such as ordering rules, is charged at the
-/// positions that take as long: eight for each state, and for each combination of states. All comparisons of the rules of one file by `lint` share this limit,
-/// and all comparisons of a pair of files by `diff`: a file can name thousands of crawlers, each with
-/// other rules.
+/// positions that take as long: eight for each state, and for each combination of states. All comparisons of
+/// the rules of one file by `lint` share this limit, and all comparisons of a pair of files by `diff`: a file
+/// can name thousands of crawlers, each with other rules.
 ///
 /// Source: measured, see `crates/lint/src/analysis/mod.rs`; at most about 0.2 s and 200 MB.
 pub const ANALYSIS_POSITIONS_MAX: u64 = 16 * 1024 * 1024;

@@ -56,7 +56,8 @@ use usage::InForce;
 ///
 /// If several reasons hold, the first of these is returned: not a URL; the dialect always allows
 /// robots.txt itself; a page instead of a robots.txt; no rule in any group; no group for the agent; no
-/// matching rule; a rule decides. Rules are numbered in file order across all groups; rules outside groups do not count.
+/// matching rule; a rule decides. Rules are numbered in file order across all groups; rules outside groups do
+/// not count.
 pub fn decide(
     dialect: &Dialect,
     robots: &[u8],

@@ -205,7 +205,8 @@ impl Counts {
         Ok(())
     }
 
-    /// Counts the records on which access for training and what files state about that use contradict each other.
+    /// Counts the records on which access for training and what files state about that use contradict each
+    /// other.
     fn add_training(&mut self, answers: &Answers<'_>) {
         let agents = self.agents.len();
         let conflict = |answer: usize| {

@@ -5,8 +5,8 @@
 //! the record ([`Quantifier`]), and with it its [`Class`]. A [`Plan`] has the destination for each class. An
 //! empty record is invalid.
 //!
-//! A record that is not kept has one [`Cause`], so the causes and the kept records add up to all records. Counting costs a second look at
-//! the decisions of a block, so it is done only for an account.
+//! A record that is not kept has one [`Cause`], so the causes and the kept records add up to all records.
+//! Counting costs a second look at the decisions of a block, so it is done only for an account.
 
 use std::fmt;
 use std::ops::Range;

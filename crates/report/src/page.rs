@@ -220,7 +220,8 @@ pub fn folded(items: impl IntoIterator<Item = Markup>, shown: usize) -> Markup {
 /// headings. Empty without rows.
 ///
 /// A table with much text, or on the first sheet, is not wider than a phone: there, each row is a block
-/// with the name of each column. Otherwise the text of a column that is out of sight would make a row of blank space.
+/// with the name of each column. Otherwise the text of a column that is out of sight would make a row of blank
+/// space.
 pub fn table(
     id: &str,
     caption: &str,

@@ -70,7 +70,8 @@ pub struct Robots<'t> {
 /// A crawler: its product token or the User-Agent header that it sends, or both already parsed.
 ///
 /// A text with `/` or `(` is a header in every dialect, and read up to [`AGENT_HEADER_BYTES_MAX`]. A text
-/// that names no product gets the default group, like any crawler that no group names. To reject such a text, or to name fallback tokens, parse it with [`Crawler`].
+/// that names no product gets the default group, like any crawler that no group names. To reject such a text,
+/// or to name fallback tokens, parse it with [`Crawler`].
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Agent<'a> {

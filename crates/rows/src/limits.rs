@@ -17,8 +17,9 @@ pub const TABLE_COMMENTS_MAX: u64 = 1_000;
 
 /// Chunks per thread that are handed over and not yet written.
 ///
-/// Source: our choice. One is classified, one waits, one is queued for output. With [`CHUNK_BYTES`](portcullis_files::limits::CHUNK_BYTES)
-/// this bounds the memory of a batch: 6 MiB of input and its output for two threads.
+/// Source: our choice. One is classified, one waits, one is queued for output. With
+/// [`CHUNK_BYTES`](portcullis_files::limits::CHUNK_BYTES) this bounds the memory of a batch: 6 MiB of input and
+/// its output for two threads.
 pub const IN_FLIGHT_CHUNKS_PER_THREAD: usize = 3;
 
 /// Chunks of a stream (a pipe, a compressed file) that are read ahead.
@@ -64,7 +65,8 @@ pub const CHUNK_OUTPUT_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// Rows of a Parquet list in one part, which is the work of one thread.
 ///
 /// Source: our choice, just above the 122,880 rows that DuckDB writes as one page. A part has about
-/// [`CHUNK_BYTES`](portcullis_files::limits::CHUNK_BYTES) of URLs; this bounds parts of pages that repeat few URLs, or nulls.
+/// [`CHUNK_BYTES`](portcullis_files::limits::CHUNK_BYTES) of URLs; this bounds parts of pages that repeat few
+/// URLs, or nulls.
 pub const PARQUET_PART_ROWS_MAX: usize = 128 * 1024;
 
 /// Rows of a Parquet list that are decoded at once where a part is a whole row group.

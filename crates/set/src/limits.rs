@@ -63,8 +63,8 @@ pub const TIMELINE_INPUTS_MAX: usize = 1 << 24;
 /// Source: our choice. Logs have thousands of different User-Agent headers of 100 to 300 bytes.
 pub const RECORD_AGENT_CACHE_BYTES_MAX: usize = 16 * 1024 * 1024;
 
-/// Bytes of memory for the names of groups that a session remembers, to show the line that names an agent: 16 MiB.
-/// When more are read, all but the last group are forgotten.
+/// Bytes of memory for the names of groups that a session remembers, to show the line that names an agent: 16
+/// MiB. When more are read, all but the last group are forgotten.
 ///
 /// Source: our choice. The groups of a file are read once, and a file has 500 KiB.
 pub const GROUP_NAMES_BYTES_MAX: usize = 16 * 1024 * 1024;

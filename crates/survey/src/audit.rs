@@ -199,8 +199,8 @@ impl Audit {
     }
 
     /// Returns the report of all findings, with the account of the decisions. Surveys the set for the agents,
-    /// or for the agents of records: reads every policy once, on the calling thread's rayon pool. The set as of a
-    /// time is compiled in `scratch`. The files of the rules that are shown are parsed again.
+    /// or for the agents of records: reads every policy once, on the calling thread's rayon pool. The set as of
+    /// a time is compiled in `scratch`. The files of the rules that are shown are parsed again.
     ///
     /// # Errors
     ///
@@ -268,8 +268,8 @@ impl Audit {
         }
     }
 
-    /// Returns counts by agent. If each record has an agent of its own, that is one count, and the crawlers with
-    /// the most come first.
+    /// Returns counts by agent. If each record has an agent of its own, that is one count, and the crawlers
+    /// with the most come first.
     fn by_agent(&self, counts: &ByAgents) -> (Vec<u64>, Vec<CrawlerRequests>) {
         let agents = self.classifier.agents();
         let by_agent = counts.of_each(agents.len());

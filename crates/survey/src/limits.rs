@@ -44,8 +44,8 @@ pub const MERGED_ENTRIES_KEPT_MAX: usize = 64 * 1024;
 /// origin: 262,144.
 ///
 /// Source: our choice; five times the rules of the largest of 32,711 real files. Beyond it, how much is allowed
-/// is unknown for the crawlers with further combinations; two captures of a made-up file of 6,000 crawlers took a
-/// minute.
+/// is unknown for the crawlers with further combinations; two captures of a made-up file of 6,000 crawlers took
+/// a minute.
 pub const MERGED_PATTERNS_MAX: usize = 256 * 1024;
 
 /// Line numbers of usage records that `inspect` lists for the crawlers of one file: 100,000. Further
@@ -93,8 +93,8 @@ pub const TREND_CHANGES: usize = 50;
 /// Source: our choice; such a page opens at once. JSON and the rows have all agents.
 pub const SURVEY_PAGE_ROWS_MAX: usize = 200;
 
-/// Clients of crawlers, each counted once for each host, whose requests an audit compares: 262,144. The requests of
-/// later ones are counted as not followed.
+/// Clients of crawlers, each counted once for each host, whose requests an audit compares: 262,144. The
+/// requests of later ones are counted as not followed.
 ///
 /// Source: our choice, some 30 MB. The crawlers of a large search engine have some thousand addresses.
 pub const AUDIT_STREAMS_MAX: usize = 256 * 1024;

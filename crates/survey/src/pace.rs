@@ -5,8 +5,8 @@
 //! either direction, so it does not matter in which order requests of neighbouring seconds are logged.
 //!
 //! † The result is a lower bound. Logs have times in seconds, so that requests with a distance of two on
-//! paper may be almost three apart: one came sooner if even that is less than the delay. And any two requests of
-//! a stream that are closer than the delay show that one came too soon after another, whatever was between
+//! paper may be almost three apart: one came sooner if even that is less than the delay. And any two requests
+//! of a stream that are closer than the delay show that one came too soon after another, whatever was between
 //! them. If requests are out of order by more than the delay, some are missed, and none is made up: a test
 //! compares this with all requests in the order of their times.
 //!

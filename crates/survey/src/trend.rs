@@ -1,8 +1,8 @@
 //! Access over time: how many origins shut each crawler out, month by month, and the largest changes.
 //!
 //! A month is counted as of its first second in UTC. An origin counts from its first capture on; one without a
-//! date counts from the first month on. A change is a period in whose file other crawlers may fetch nothing than
-//! in the file before it; failures of the server between them change nothing.
+//! date counts from the first month on. A change is a period in whose file other crawlers may fetch nothing
+//! than in the file before it; failures of the server between them change nothing.
 //!
 //! Memory: five numbers for each month and crawler, for all threads and each of them: at most
 //! [`TREND_CELLS_MAX`] cells. With more, the trend begins with a later month. And [`TREND_CHANGES`] changes.
@@ -74,7 +74,8 @@ pub(crate) struct Shut {
 }
 
 impl Months {
-    /// Returns the months that begin within the dates of captures. Of too many for so many agents, the last ones.
+    /// Returns the months that begin within the dates of captures. Of too many for so many agents, the last
+    /// ones.
     pub fn of(dates: Option<DateSpan>, agents: usize) -> Months {
         let Some(DateSpan { first, last }) = dates else { return Months(Vec::new()) };
         let year_of = |time: UnixSeconds| -> u32 {

@@ -1,6 +1,6 @@
 //! Synthetic archives of responses to GET /robots.txt, in which every host responds with its file, or
-//! with what its history says: JSON Lines, or WARC with each record as its own gzip member (WARC 1.0, annex D), as crawls store
-//! them. Cost: copying the file, and compressing it for WARC.
+//! with what its history says: JSON Lines, or WARC with each record as its own gzip member (WARC 1.0, annex D),
+//! as crawls store them. Cost: copying the file, and compressing it for WARC.
 //!
 //! ```
 //! use portcullis_synth::{ArchiveFormat, Corpus};

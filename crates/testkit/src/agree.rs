@@ -106,9 +106,9 @@ impl Agreement {
 /// oracle's. Each block is also asked with an agent per record, which has to give the same, and is not
 /// counted.
 ///
-/// A set of [`set_to_compare`](crate::set_to_compare) is also asked, with the same memory, about a file whose agents have
-/// several rule groups, about origins without a file and about one whose rules are damaged: before and
-/// between these blocks, in blocks of other sizes. A wrong answer there panics.
+/// A set of [`set_to_compare`](crate::set_to_compare) is also asked, with the same memory, about a file whose
+/// agents have several rule groups, about origins without a file and about one whose rules are damaged: before
+/// and between these blocks, in blocks of other sizes. A wrong answer there panics.
 pub fn agree(
     engine: &Engine,
     memory: &mut Memory,

@@ -16,8 +16,8 @@ pub fn project(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)
 }
 
-/// Returns the bytes of a file that tests compare. With `WRITE=1`, the one way to regenerate such files, they are
-/// first made and written.
+/// Returns the bytes of a file that tests compare. With `WRITE=1`, the one way to regenerate such files, they
+/// are first made and written.
 ///
 /// # Panics
 ///

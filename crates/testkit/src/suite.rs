@@ -111,7 +111,8 @@ pub struct SuiteAnswer {
 }
 
 impl SuiteAnswer {
-    /// Returns the body: a robots.txt that disallows everything, or nothing if the status is an error of the server.
+    /// Returns the body: a robots.txt that disallows everything, or nothing if the status is an error of the
+    /// server.
     pub fn body(&self) -> &'static str {
         if self.status < 500 {
             "User-agent: *\nDisallow: /\n"

@@ -5,7 +5,8 @@
 //!
 //! Names, rules and URLs come from untrusted sources. All output for people goes through
 //! [`visible`](mod@visible), numbers go through [`figures`], and [`json`] escapes what `visible`
-//! escapes. Messages name settings as [`settings`] says. Exact records (TSV, the output of `filter`) do not come here. Nothing fails.
+//! escapes. Messages name settings as [`settings`] says. Exact records (TSV, the output of `filter`) do not
+//! come here. Nothing fails.
 
 pub mod figures;
 pub mod json;

@@ -1,5 +1,5 @@
-//! `audit --agent-field record`: its rows agree with `classify`, and its paces with a model that sees all requests
-//! of the log at once.
+//! `audit --agent-field record`: its rows agree with `classify`, and its paces with a model that sees all
+//! requests of the log at once.
 
 use std::collections::BTreeMap;
 

@@ -31,8 +31,8 @@ use crate::pool::BlobID;
 /// The bytes of records that share a place in the index.
 const BLOCK_BYTES: usize = 16 * 1024;
 
-/// Bytes of blocks that are read at once, or one block. They have some [`CAPTURES_AT_ONCE`], and a longer block has
-/// one long record.
+/// Bytes of blocks that are read at once, or one block. They have some [`CAPTURES_AT_ONCE`], and a longer block
+/// has one long record.
 ///
 /// [`CAPTURES_AT_ONCE`]: crate::limits::CAPTURES_AT_ONCE
 const BYTES_AT_ONCE: u64 = 8 * BLOCK_BYTES as u64;

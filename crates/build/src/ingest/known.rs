@@ -31,8 +31,8 @@ pub(super) type Keyed = (Box<[u8]>, Resources);
 pub(super) type Keeps = (&'static AccessRules, bool);
 
 /// Sorts the captures of a resource, and drops those that no longer count, unless all are kept. Returns
-/// how many without a date it drops: what they were captured before is a guess. Single lines that may be rows of rules
-/// come last, one for each second.
+/// how many without a date it drops: what they were captured before is a guess. Single lines that may be rows
+/// of rules come last, one for each second.
 pub(super) fn settle_order<B: PartialEq>(captures: &mut Vec<Known<B>>, keeps: Keeps) -> u64 {
     let (rules, keeps_all) = keeps;
     captures.sort_by_key(|known| known.rank(rules));
@@ -79,8 +79,8 @@ pub(super) fn are_same<B: PartialEq>([http, https]: &Resources<B>) -> bool {
     !http.is_empty() && http.len() == https.len() && http.iter().zip(https).all(are_same)
 }
 
-/// Gives each revisit that names its file in another way than by a date the date of that file, if it is the newest
-/// one then. All captures of the resource have to be there, oldest first.
+/// Gives each revisit that names its file in another way than by a date the date of that file, if it is the
+/// newest one then. All captures of the resource have to be there, oldest first.
 pub(super) fn date_repeated<B>(captures: &mut [Known<B>]) {
     let mut file: Option<(Option<UnixSeconds>, PayloadNames)> = None;
     for known in captures {

@@ -2,8 +2,8 @@
 //!
 //! Owns the choice among captures. [`ingest`] reads WARC files, JSON Lines, folders and Parquet
 //! files; the newest capture of each origin counts. [`merge`] joins separate ingests. Use
-//! [`compile`](super::compile) to make a set of the result, [`captures`](portcullis_captures) to read the formats, and
-//! [`access`](portcullis_robots::access) for the meaning of an answer.
+//! [`compile`](super::compile) to make a set of the result, [`captures`](portcullis_captures) to read the
+//! formats, and [`access`](portcullis_robots::access) for the meaning of an answer.
 //!
 //! The captures that count:
 //!
@@ -173,8 +173,8 @@ pub struct Ingested {
     /// history was kept. A capture of both http and https counts for each. Those of a set are the ones
     /// that it stores.
     pub superseded: u64,
-    /// The captures among them without a date, for which the order of the inputs, or the date of another capture,
-    /// is all that says so.
+    /// The captures among them without a date, for which the order of the inputs, or the date of another
+    /// capture, is all that says so.
     pub superseded_undated: u64,
     /// The number of files that count although their input has a different one of the same resource and second.
     pub same_second: u64,

@@ -1,13 +1,13 @@
 //! Different files of a resource in one second of an input: which of them counts is a guess.
 //!
-//! Most are answers to two requests, and are noted if one of them counts. If two of a table are single lines, they are
-//! rows of a table with a row for each rule or line, which was read as one with a row for each file. As a file, nearly
-//! every line allows everything, so all single lines of that second are left out, and the input is unreadable. The
-//! second without a date is one too; its files are noted elsewhere.
+//! Most are answers to two requests, and are noted if one of them counts. If two of a table are single lines,
+//! they are rows of a table with a row for each rule or line, which was read as one with a row for each file.
+//! As a file, nearly every line allows everything, so all single lines of that second are left out, and the
+//! input is unreadable. The second without a date is one too; its files are noted elsewhere.
 //!
-//! Whether a single line is such a row is known when all captures are sorted. Until then it neither replaces another
-//! capture nor is replaced, so inputs have the same meaning together and apart. Those of one second take the place of
-//! one. Cost: a comparison of neighbours each time captures are put in order.
+//! Whether a single line is such a row is known when all captures are sorted. Until then it neither replaces
+//! another capture nor is replaced, so inputs have the same meaning together and apart. Those of one second
+//! take the place of one. Cost: a comparison of neighbours each time captures are put in order.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -75,8 +75,8 @@ pub(super) fn take_lines<B>(captures: &mut Vec<Known<B>>) -> Vec<Known<B>> {
     lines
 }
 
-/// Returns the number of dated files that count although their second has a different one. A capture of both schemes
-/// counts once.
+/// Returns the number of dated files that count although their second has a different one. A capture of both
+/// schemes counts once.
 pub(super) fn count<B>(resources: &[Vec<Known<B>>; 2]) -> u64 {
     let such = |captures: &[Known<B>]| -> BTreeSet<(u32, u64)> {
         if !captures.iter().any(|known| known.rivals.differ) {
@@ -105,8 +105,8 @@ pub(super) struct Rows {
 pub(super) struct RowsOfInputs(pub(super) BTreeMap<u32, Rows>);
 
 impl RowsOfInputs {
-    /// Takes the rows of rules under a key out. Other single lines are files like all others from now on. Those of a
-    /// capture of both schemes are left out once.
+    /// Takes the rows of rules under a key out. Other single lines are files like all others from now on. Those
+    /// of a capture of both schemes are left out once.
     pub(super) fn take<B>(&mut self, key: &[u8], resources: &mut [Vec<Known<B>>; 2]) {
         let mut of_http = BTreeMap::new();
         for (slot, captures) in [Slot::Http, Slot::Https].into_iter().zip(resources) {
@@ -135,7 +135,8 @@ impl RowsOfInputs {
     }
 }
 
-/// Returns the seconds of which a resource has rows of rules: the position of the last, and the number of captures.
+/// Returns the seconds of which a resource has rows of rules: the position of the last, and the number of
+/// captures.
 fn rows_in<B>(captures: &[Known<B>]) -> BTreeMap<Second, (u64, u64)> {
     let mut lines: BTreeMap<Second, (u64, Rivals)> = BTreeMap::new();
     for line in captures.iter().filter(|known| known.rivals.line != 0) {

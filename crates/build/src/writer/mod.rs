@@ -1,8 +1,8 @@
 //! Writes a set's file: sections one after another, then checksums, then the header.
 //!
 //! Content is streamed: 2 MiB at a time are hashed on one thread, and checked and written on another. Memory:
-//! that, and 8 bytes for each written block, which a [`Table`](portcullis_files::scratch::Table) counts. The header is written last, so an unfinished
-//! file has zeros instead of the magic, wherever it turns up.
+//! that, and 8 bytes for each written block, which a [`Table`](portcullis_files::scratch::Table) counts. The
+//! header is written last, so an unfinished file has zeros instead of the magic, wherever it turns up.
 
 #[cfg(test)]
 mod tests;

@@ -348,8 +348,8 @@ pub struct Objects {
 }
 
 impl Objects {
-    /// Returns the columns of objects that have some of `leaves`, each with the number of its value. The values of
-    /// `lists` may be in a list.
+    /// Returns the columns of objects that have some of `leaves`, each with the number of its value. The values
+    /// of `lists` may be in a list.
     ///
     /// # Errors
     ///

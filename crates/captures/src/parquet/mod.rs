@@ -3,8 +3,8 @@
 //! Columns are found by name (see [`FieldMap`]): a URL or a host and the body are required; the
 //! status, the time, an error and whether the body was cut are optional. Text may be stored as text
 //! or bytes, in any of Arrow's layouts; a status as any number; a time as any timestamp, a
-//! day, or text. A column of Arrow's type for nulls has none. Header fields are not read, so the lifetime of a copy and the target of a redirect are not
-//! known.
+//! day, or text. A column of Arrow's type for nulls has none. Header fields are not read, so the lifetime of a
+//! copy and the target of a redirect are not known.
 //!
 //! A row without a URL or host, or with an invalid status or time, is broken and reported with its
 //! number. A status of `null` or 0 is [`Fetched::NoResponse`](portcullis_dialect::Fetched::NoResponse). A 2xx
@@ -64,7 +64,8 @@ struct Schema {
 ///
 /// # Errors
 ///
-/// [`InputError::Open`] if the system cannot read it; [`InputError::List`] if it is not a Parquet file, or a column is missing or has the wrong type.
+/// [`InputError::Open`] if the system cannot read it; [`InputError::List`] if it is not a Parquet file, or a
+/// column is missing or has the wrong type.
 pub fn open(path: &Path, fields: &FieldMap) -> Result<impl BatchReader + use<>, InputError> {
     let file = File::open(path).map_err(|error| InputError::open(path, error))?;
     let source = ParquetSource::open(&path.display().to_string(), file, PageIndexPolicy::Skip)?;

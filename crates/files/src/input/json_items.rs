@@ -53,8 +53,8 @@ impl JsonItems {
     ///
     /// # Errors
     ///
-    /// If the input cannot be read or has no end, or ends in the other bracket, other text follows an array or an
-    /// object, or an item is longer than [`RECORD_BYTES_MAX`] or has a line end in a string.
+    /// If the input cannot be read or has no end, or ends in the other bracket, other text follows an array or
+    /// an object, or an item is longer than [`RECORD_BYTES_MAX`] or has a line end in a string.
     #[expect(clippy::should_implement_trait, reason = "items borrow the buffer")]
     pub fn next(&mut self) -> Result<Option<JsonItem<'_>>, InputError> {
         self.source.consume(std::mem::take(&mut self.returned));

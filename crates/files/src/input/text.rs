@@ -2,8 +2,8 @@
 //!
 //! A chunk holds as many whole records as fit into [`ChunkConfig::chunk_bytes`], or one longer
 //! record. The cuts depend on the bytes alone, not on how they arrive: a pipe's chunk is returned when
-//! it is full or the pipe ends, not when a line arrives. A caller whose output does not depend on the cuts can ask for
-//! shorter chunks where a pipe pauses ([`ChunkConfig::pause`]). Every readable input has at least one
+//! it is full or the pipe ends, not when a line arrives. A caller whose output does not depend on the cuts can
+//! ask for shorter chunks where a pipe pauses ([`ChunkConfig::pause`]). Every readable input has at least one
 //! chunk, which may be empty, so that readers of chunks see the bytes before the first record.
 //!
 //! A regular uncompressed file can be mapped ([`Source::mapped`]): its format is detected in what was

@@ -37,7 +37,7 @@ words! {
         OutageUnavailable = 12 => "outage-unavailable",
         /// The record has no status; 200 is assumed, because it has a body.
         StatusAssumed = 13 => "status-assumed",
-        /// The origin was not captured, and the file or answer is that of the other scheme, http or
+        /// The origin was not captured, and has the file or answer of the other scheme, http or
         /// https, of its host.
         OtherScheme = 14 => "other-scheme",
     }

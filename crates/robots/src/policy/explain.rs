@@ -44,7 +44,7 @@ pub struct Explanation {
     /// The compared path and query, in normal form.
     #[cfg_attr(feature = "serde", serde(serialize_with = "as_text"))]
     pub path: Vec<u8>,
-    /// Whether the dialect allows the path because it is that of robots.txt.
+    /// Whether the dialect allows the path because it is the path of robots.txt.
     pub robots_txt: bool,
     /// The agent's token that the groups name; `None` for default groups.
     pub token: Option<String>,

@@ -2,9 +2,11 @@
 //!
 //! Owns the structure of a robots.txt file; [`policy`](crate::policy) gives it meaning for an
 //! agent. Parsing never fails and copies no value: any bytes are a valid file, unreadable lines
-//! become a [`Note`], and every value points into the text. The [`Dialect`](portcullis_dialect::dialect::Dialect) decides every detail.
+//! become a [`Note`], and every value points into the text. The
+//! [`Dialect`](portcullis_dialect::dialect::Dialect) decides every detail.
 //!
-//! Use [`RobotsTxt::parse`] for groups and rules, [`records`] for lines and their content. Cost: linear in the bytes read; only the lists are allocated.
+//! Use [`RobotsTxt::parse`] for groups and rules, [`records`] for lines and their content. Cost: linear in the
+//! bytes read; only the lists are allocated.
 //!
 //! ```
 //! use portcullis_dialect::limits::ROBOTS_BYTES_MAX;

@@ -1,8 +1,8 @@
 //! URLs that clients of the URL Standard request in another form than they are written.
 //!
 //! Rules are compared with URLs as written (RFC 9309, section 2.2.2). Browsers and many libraries resolve dot
-//! segments before they send a request (URL Standard, section 4.4, "path state"), and escape the apostrophe in a
-//! query. The path that they request may be one that another rule decides.
+//! segments before they send a request (URL Standard, section 4.4, "path state"), and escape the apostrophe in
+//! a query. The path that they request may be one that another rule decides.
 
 use memchr::{memchr, memchr_iter, memchr2};
 

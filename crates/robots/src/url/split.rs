@@ -50,7 +50,7 @@ pub enum BadUrl {
     /// A TAB, CR or LF is inside the URL; clients disagree on whether it is part of the URL.
     #[error("TAB, CR or LF inside the URL: write %09, %0D or %0A, or remove it")]
     TabOrLineEnd,
-    /// The URL has to be that of a robots.txt, and its path is not `/robots.txt`.
+    /// It has to be the URL of a robots.txt, and its path is not `/robots.txt`.
     #[error("not the URL of a robots.txt: its path must be exactly /robots.txt")]
     NotRobotsTxt,
 }

@@ -435,7 +435,8 @@ pub fn of_text(name: &str, line: &str) -> Option<String> {
     })
 }
 
-/// Returns what a list of HTML, such as the bookmarks of a browser, is, and what extracts the URLs of its links.
+/// Returns what a list of HTML, such as the bookmarks of a browser, is, and what extracts the URLs of its
+/// links.
 pub fn of_html(name: &str) -> String {
     let tool = r#"sed 's/&amp;/\&/g' | grep -oE 'https?://[^]<>()"'\'' ]+'"#;
     format!("it looks like HTML; extract the URLs of its links: {}", to_lines(name, tool))

@@ -12,8 +12,8 @@
 //! separator may be part of the URL.
 //!
 //! As JSON, a server answers one array of rows, of which the first has the names. A
-//! [stage](super::stage) makes a line of each row. A row is a list of texts, numbers and nulls, as many as there
-//! are names.
+//! [stage](super::stage) makes a line of each row. A row is a list of texts, numbers and nulls, as many as
+//! there are names.
 
 use std::fmt;
 

@@ -34,8 +34,8 @@ pub(super) struct UrlParts<'c> {
     pub scheme: Option<&'c [u8]>,
 }
 
-/// Returns the URL that a text means, and what is in doubt: itself, the target of the request of a log, or a path on its
-/// host if `hosts` completes paths.
+/// Returns the URL that a text means, and what is in doubt: itself, the target of the request of a log, or a
+/// path on its host if `hosts` completes paths.
 #[inline]
 pub(super) fn url_of_text<'c>(
     text: &'c [u8],
@@ -230,8 +230,8 @@ impl<'h, 'c> Origins<'h, 'c> {
         Origins { hosts, arena, known: Default::default() }
     }
 
-    /// Returns the beginning of the URLs of paths whose record has this host; `None` if it is invalid. `as_in_url` writes
-    /// it as URLs have it.
+    /// Returns the beginning of the URLs of paths whose record has this host; `None` if it is invalid.
+    /// `as_in_url` writes it as URLs have it.
     #[inline]
     pub fn of(
         &mut self,
@@ -382,8 +382,8 @@ pub(super) struct Served<'c> {
 }
 
 impl<'c> Served<'c> {
-    /// Returns the host with the scheme and the port of the request. The scheme and the port complete the host that is
-    /// given for all too, unless it has a scheme; `None` if it is that host alone.
+    /// Returns the host with the scheme and the port of the request. The scheme and the port complete the host
+    /// that is given for all too, unless it has a scheme; `None` if it is that host alone.
     #[inline]
     pub fn origin(self, given: Option<&Given>, arena: &'c Arena) -> Option<&'c [u8]> {
         let Served { host: found, is_header, scheme, port } = self;
@@ -421,8 +421,8 @@ fn has_port(host: &[u8]) -> bool {
 ///
 /// # Errors
 ///
-/// If it is no host, or an IPv6 address without brackets whose last part could be a port: what is before it is an
-/// address too, and it has digits alone.
+/// If it is no host, or an IPv6 address without brackets whose last part could be a port: what is before it is
+/// an address too, and it has digits alone.
 pub fn given_host(text: &str) -> Result<String, &'static str> {
     let Some((_, host)) = origin_of(text.as_bytes()) else {
         return Err("expected a host such as example.com, http://example.com or example.com:8080");

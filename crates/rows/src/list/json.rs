@@ -23,7 +23,8 @@ pub(super) struct ObjectValues {
     pub(super) asked: AskedValues,
     /// Whether the last value is read. It takes time to carry it along.
     has_client: bool,
-    /// Whether fields next to the URL may have parts of it that are not read, in the order of [`LeftPart::ALL`].
+    /// Whether fields next to the URL may have parts of it that are not read, in the order of
+    /// [`LeftPart::ALL`].
     left: [bool; LeftPart::ALL.len()],
     /// Their usual names.
     left_names: NameSet,

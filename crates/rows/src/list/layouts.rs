@@ -162,8 +162,8 @@ const KNOWN: &[KnownLayout] = &[
         also: &["request.method", "logger"],
         ..NONE
     },
-    // doc.traefik.io, "Access Logs"; versions 2 and 3. RequestPath has the query. RequestAddr is the Host header,
-    // whose port is not in RequestHost but in RequestPort.
+    // doc.traefik.io, "Access Logs"; versions 2 and 3. RequestPath has the query. RequestAddr is the Host
+    // header, whose port is not in RequestHost but in RequestPort.
     KnownLayout { host: Some("RequestAddr"), without: None, ..TRAEFIK },
     TRAEFIK,
     // kubernetes.github.io/ingress-nginx, "Log format", the example of a format in JSON.
@@ -178,8 +178,8 @@ const KNOWN: &[KnownLayout] = &[
         also: &["request_proto"],
         ..NONE
     },
-    // techdocs.akamai.com, DataStream 2, "Data set parameters". reqHost lacks the port, which is in reqPort: one that is not
-    // usual is noted.
+    // techdocs.akamai.com, DataStream 2, "Data set parameters". reqHost lacks the port, which is in reqPort:
+    // one that is not usual is noted.
     KnownLayout {
         name: "Akamai DataStream 2",
         url: "reqPath",

@@ -1,20 +1,21 @@
 //! Reads a column of a Parquet file as a list of URLs, and others as their times, agents and hosts if
 //! asked.
 //!
-//! This module finds the columns, also within structures, cuts the file into [`PartOfRows`]s, and decodes a part ([`PartOfRows::batches`]).
-//! Decoding takes most of the time and runs on any thread. Use [`captures`](portcullis_captures::parquet) for
-//! captures.
+//! This module finds the columns, also within structures, cuts the file into [`PartOfRows`]s, and decodes a
+//! part ([`PartOfRows::batches`]). Decoding takes most of the time and runs on any thread. Use
+//! [`captures`](portcullis_captures::parquet) for captures.
 //!
 //! A URL is bytes. String, binary and dictionary columns, large or views, are one type in a Parquet
 //! file. Text that is not UTF-8 is decided as it is, as in a list of lines. A null is an empty
 //! record, which is invalid.
 //!
-//! Cost: only the columns with the URLs and the times are read. Cutting reads the headers of its pages. Memory: a
-//! part has at most [`PARQUET_PART_ROWS_MAX`] rows, and about [`CHUNK_BYTES`] of URLs unless one
-//! page has more. A page or dictionary with more than [`PARQUET_PAGE_BYTES_MAX`](portcullis_captures::limits::PARQUET_PAGE_BYTES_MAX) bytes is an error
-//! before anything is decompressed. Decoding holds the pages of one batch, and
-//! [`PartOfRows::memory_bytes`] counts them. A part that is a row group is decoded in batches of
-//! [`PARQUET_BATCH_URLS`] rows, or fewer if they are long.
+//! Cost: only the columns with the URLs and the times are read. Cutting reads the headers of its pages. Memory:
+//! a part has at most [`PARQUET_PART_ROWS_MAX`] rows, and about [`CHUNK_BYTES`] of URLs unless one page has
+//! more. A page or dictionary with more than
+//! [`PARQUET_PAGE_BYTES_MAX`](portcullis_captures::limits::PARQUET_PAGE_BYTES_MAX) bytes is an error before
+//! anything is decompressed. Decoding holds the pages of one batch, and [`PartOfRows::memory_bytes`] counts
+//! them. A part that is a row group is decoded in batches of [`PARQUET_BATCH_URLS`] rows, or fewer if they are
+//! long.
 //!
 //! Errors name the file, the row group, the column and the fix. The row groups before an error are
 //! returned first.
@@ -101,8 +102,8 @@ fn checked(mut leaf: Leaf, value: Value, unit: Option<TimeUnit>) -> Result<Leaf,
     Ok(leaf)
 }
 
-/// Finds the column at a place: one, or the members of a text that may have the value. The error says what there
-/// is.
+/// Finds the column at a place: one, or the members of a text that may have the value. The error says what
+/// there is.
 fn find(
     file: &Columns<'_>,
     source: &ParquetSource,
@@ -509,8 +510,8 @@ fn times_of(batch: &RecordBatch, leaf: &Leaf) -> Option<Times> {
 pub struct Urls {
     list: Arc<ParquetList>,
     rows: usize,
-    /// The texts of each value but the time, in the order of [`Value::ALL`]. `None` if it is in no column of its
-    /// own.
+    /// The texts of each value but the time, in the order of [`Value::ALL`]. `None` if it is in no column of
+    /// its own.
     texts: [Option<BinaryViewArray>; Value::ALL.len()],
     times: Option<Times>,
     /// The texts of each column of objects.
@@ -635,8 +636,9 @@ impl Urls {
         Values { doubts: doubts.and(values.doubts), ..values }
     }
 
-    /// Returns a row with these values as a record without a terminator, and what is in doubt. Its text is the URL on one line: a line end
-    /// or NUL in the URL is written as `%0A`, `%0D` or `%00`. The URL itself is decided as it is.
+    /// Returns a row with these values as a record without a terminator, and what is in doubt. Its text is the
+    /// URL on one line: a line end or NUL in the URL is written as `%0A`, `%0D` or `%00`. The URL itself is
+    /// decided as it is.
     #[inline]
     fn record<'u>(&'u self, values: Values<'u>, arena: &'u Arena) -> (Record<'u>, Doubts) {
         let doubts = values.doubts;

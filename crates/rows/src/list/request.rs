@@ -7,8 +7,8 @@ use super::{Arena, Problem};
 
 /// Returns the target of `METHOD SP target [SP HTTP/x]`; `None` if it asks for no page.
 ///
-/// Blanks around the target are none of it (RFC 9112, section 3). Without `HTTP/x`, a last word that is a bare version
-/// is none of it either, and a target has no blank.
+/// Blanks around the target are none of it (RFC 9112, section 3). Without `HTTP/x`, a last word that is a bare
+/// version is none of it either, and a target has no blank.
 #[inline]
 pub(super) fn target(request: &[u8]) -> Option<&[u8]> {
     let request = request.trim_ascii_end();
@@ -100,8 +100,8 @@ pub(super) struct Named<'n> {
     pub decides: bool,
 }
 
-/// Returns what a target that is a URL asks for: the path on the origin that is named, or else the URL. A client
-/// chooses the target, so another origin is in doubt.
+/// Returns what a target that is a URL asks for: the path on the origin that is named, or else the URL. A
+/// client chooses the target, so another origin is in doubt.
 ///
 /// # Errors
 ///
@@ -128,14 +128,14 @@ fn path_of<'c>(rest: &'c [u8], arena: &'c Arena) -> &'c [u8] {
     if rest.starts_with(b"/") { rest } else { arena.alloc_slice_copy(&[b"/", rest].concat()) }
 }
 
-/// Whether a target has more than a host before its path: a user, or another URL. Varnish joins its scheme, the host and
-/// the target, so that `@b.example/` or `https://b.example/` may follow the host.
+/// Whether a target has more than a host before its path: a user, or another URL. Varnish joins its scheme, the
+/// host and the target, so that `@b.example/` or `https://b.example/` may follow the host.
 fn is_joined(host: &[u8], rest: &[u8]) -> bool {
     memchr(b'@', host).is_some() || host.ends_with(b":") && rest.starts_with(b"//")
 }
 
-/// Whether a URL with this scheme and host is of an origin, which is a host that may have a scheme and a port. One
-/// without them is that of both schemes at their usual ports.
+/// Whether a URL with this scheme and host is of an origin, which is a host that may have a scheme and a port.
+/// One without them is that of both schemes at their usual ports.
 pub(super) fn is_of_origin(scheme: &[u8], host: &[u8], origin: &[u8]) -> bool {
     let start = memmem::find(origin, b"://").map_or(0, |at| at + 3);
     let (own_scheme, named) = origin.split_at(start);
@@ -157,8 +157,8 @@ pub(super) fn port_of(scheme: &[u8], host: &[u8]) -> Option<u32> {
     name_and_port(host).1.or_else(|| usual_port(scheme))
 }
 
-/// Returns a host without the dot at its end and the brackets of an address, and its port. An address without brackets
-/// has no port.
+/// Returns a host without the dot at its end and the brackets of an address, and its port. An address without
+/// brackets has no port.
 fn name_and_port(host: &[u8]) -> (&[u8], Option<u32>) {
     let colons = host.iter().filter(|byte| **byte == b':').count();
     let port = host.iter().rposition(|byte| *byte == b':');

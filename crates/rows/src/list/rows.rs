@@ -117,8 +117,8 @@ impl<'c> Rows<'c> {
         Ok(())
     }
 
-    /// Calls `with` for the blocks that `read` fills, each in `buffer`. `read` returns the place after a block, and
-    /// `size` how far a record moves it. Returns whether `with` wants more.
+    /// Calls `with` for the blocks that `read` fills, each in `buffer`. `read` returns the place after a block,
+    /// and `size` how far a record moves it. Returns whether `with` wants more.
     #[inline]
     fn in_blocks<'b, E>(
         &mut self,

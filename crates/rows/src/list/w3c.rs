@@ -9,11 +9,11 @@
 //! `#Fields` names the fields of the lines after it; blanks or TABs separate them, and `-` is an empty
 //! one. If all lines at the start of a log have as many fields between TABs alone, a blank is part of a field.
 //! The URL is the stem, with the query after `?`. Servers write `+` or `%20` for the blanks of
-//! an agent, or quotes around it. A stem that is a URL is what the client sent, so the host of its line decides, as in a
-//! table. A port completes the host that is given for all.
+//! an agent, or quotes around it. A stem that is a URL is what the client sent, so the host of its line
+//! decides, as in a table. A port completes the host that is given for all.
 //!
-//! A client may send quotes in a query. They are those of the server only if they stand around the stem too, where no
-//! client can send one: a target begins with `/` or a scheme.
+//! A client may send quotes in a query. They are those of the server only if they stand around the stem too,
+//! where no client can send one: a target begins with `/` or a scheme.
 //!
 //! Akamai writes the host into the path: a log with `cs-ip` has `cs-uri` as `/HOST/PATH`.
 //!
@@ -212,8 +212,8 @@ impl W3cLine {
         (count == self.count).then_some(found)
     }
 
-    /// Returns the target that a stem and a query are, and what is in doubt. Some servers log what they decoded, so that
-    /// `#` begins no fragment; a target has none (RFC 9112, section 3.2).
+    /// Returns the target that a stem and a query are, and what is in doubt. Some servers log what they
+    /// decoded, so that `#` begins no fragment; a target has none (RFC 9112, section 3.2).
     fn target<'c>(
         &self,
         stem: &'c [u8],

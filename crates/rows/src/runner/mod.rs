@@ -6,9 +6,10 @@
 //! output is full, the rest of the chunk is another job.
 //!
 //! The calling thread runs an event loop: it reads regular files, hands chunks to the threads, restores
-//! the order of the outputs and calls the sink. Each other stream (pipe, gzip, zstd) has a reader thread, so that decompression runs in parallel with the work. Later
-//! inputs are opened ahead, and their first chunks are read in parallel ([`Config::open_ahead`]).
-//! With one thread, the calling thread does the work, and only a stream has another thread.
+//! the order of the outputs and calls the sink. Each other stream (pipe, gzip, zstd) has a reader thread, so
+//! that decompression runs in parallel with the work. Later inputs are opened ahead, and their first chunks are
+//! read in parallel ([`Config::open_ahead`]). With one thread, the calling thread does the work, and only a
+//! stream has another thread.
 //!
 //! Rows of a Parquet file are chunks too; the thread that processes a chunk decodes its URLs. For
 //! outputs that write row groups, a chunk is a row group; each thread has one at a time.

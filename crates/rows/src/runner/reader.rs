@@ -15,8 +15,8 @@ pub(super) type Read = Option<Result<Chunk, InputError>>;
 /// The payload of a thread's panic.
 pub(super) type Panic = Box<dyn Any + Send>;
 
-/// Starts a thread that reads every chunk, and calls `tell` after each, with its panic if it panicked, as long as
-/// that returns true.
+/// Starts a thread that reads every chunk, and calls `tell` after each, with its panic if it panicked, as long
+/// as that returns true.
 ///
 /// The thread is never joined: a pipe that delivers nothing may block it, and must not block a run
 /// that has failed. It ends with its first read after the loop is gone.

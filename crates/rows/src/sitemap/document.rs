@@ -9,8 +9,8 @@
 //!
 //! A document that is not well-formed, or that has something of the root's namespace where the
 //! protocol has none, is an error with its position: what follows would otherwise be lost without a
-//! trace. Feeds have titles and texts, which are skipped. A document type declaration is skipped, so no entity is ever expanded, except for those
-//! of XML itself.
+//! trace. Feeds have titles and texts, which are skipped. A document type declaration is skipped, so no entity
+//! is ever expanded, except for those of XML itself.
 //!
 //! An entry without a `<loc>`, or with an empty one, is an empty value. White space around a value does
 //! not belong to it, and a line end inside stays visible, as a TAB: such a value is no URL.

@@ -150,7 +150,7 @@ impl Answers<'_> {
         }
     }
 
-    /// Returns the capture that a record's policy comes from, with times that of the moment in force;
+    /// Returns the capture that a record's policy comes from, with times the capture of the moment in force;
     /// `None` if no policy is known.
     pub fn capture(&self, record: usize) -> Result<Option<StoredCapture<'_>>, Damage> {
         let Session { classifier, pieces, policies, found, .. } = &*self.session;

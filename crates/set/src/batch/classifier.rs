@@ -109,7 +109,7 @@ pub enum BeforeFirst {
     /// It is unknown, with the reason `before-first`.
     #[default]
     Unknown,
-    /// It is that of the first capture.
+    /// The first capture decides.
     /// [`AgeCounts::before_first`](super::AgeCounts::before_first) counts such records.
     Oldest,
 }
@@ -239,10 +239,10 @@ impl Classifier {
         Ok(self)
     }
 
-    /// Reads the agents of records by `read` instead of [`Crawler::parse`] for tokens, or [`Crawler::from_header`]
-    /// for headers: for instance as the operators of crawlers document it. A crawler that follows groups besides
-    /// its own is not taken for one that no file names. No effect without [an agent per
-    /// record](Classifier::with_agent_per_record).
+    /// Reads the agents of records by `read` instead of [`Crawler::parse`] for tokens, or
+    /// [`Crawler::from_header`] for headers: for instance as the operators of crawlers document it. A crawler
+    /// that follows groups besides its own is not taken for one that no file names. No effect without [an agent
+    /// per record](Classifier::with_agent_per_record).
     #[must_use]
     pub fn with_agents_read_by(mut self, read: CrawlerReader) -> Classifier {
         if let Some(crawlers) = &mut self.crawlers {

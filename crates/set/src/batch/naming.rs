@@ -1,7 +1,7 @@
 //! The user-agent lines that name agents, in groups that are not the first of their entries.
 //!
-//! A set has the naming line of the first group of each entry. Those of further groups are found when an answer is
-//! explained, in the names of the group, which are read once: a hostile file has ten thousand before a rule.
+//! A set has the naming line of the first group of each entry. Those of further groups are found when an answer
+//! is explained, in the names of the group, which are read once: a hostile file has ten thousand before a rule.
 
 use foldhash::fast::RandomState;
 use hashbrown::HashMap;

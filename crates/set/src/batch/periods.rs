@@ -1,7 +1,7 @@
 //! The periods in which policies were in force, as far as they were looked up.
 //!
-//! A period whose policy comes from redirects is found by a walk over all captures on the way. What was found for an
-//! origin is kept, so records in any order cost one walk per period and thread, not one per record.
+//! A period whose policy comes from redirects is found by a walk over all captures on the way. What was found
+//! for an origin is kept, so records in any order cost one walk per period and thread, not one per record.
 
 use foldhash::fast::RandomState;
 use hashbrown::HashMap;

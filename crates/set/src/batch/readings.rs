@@ -173,8 +173,8 @@ impl Classifier {
         capture.read_by(reading, policy, timeline.as_ref().map(|timeline| (timeline, at)))
     }
 
-    /// Returns the time of the newest policies: that as of which the set was settled, as for the dialect. Without
-    /// it, nobody knows what time now is; it is no earlier than the newest capture.
+    /// Returns the time of the newest policies: that as of which the set was settled, as for the dialect.
+    /// Without it, nobody knows what time now is; it is no earlier than the newest capture.
     fn newest(&self, capture: &StoredCapture<'_>) -> UnixSeconds {
         let begins_at = capture.facts.begins_at();
         self.settled_at.map_or(begins_at, |settled_at| settled_at.max(begins_at))

@@ -228,7 +228,7 @@ impl Classifier {
         Ok(age.withdrawn().filter(|_| freshness.withdraws))
     }
 
-    /// Returns the capture that a record's policy comes from, with times that of the moment in force;
+    /// Returns the capture that a record's policy comes from, with times the capture of the moment in force;
     /// `None` if no policy is known.
     pub(super) fn capture_of_record(
         &self,

@@ -84,8 +84,8 @@ pub struct StatedPlace {
 
 impl Classifier {
     /// Finds the preferences on the paths of a block with these policies and decisions, by question and
-    /// agent; none if no label is asked about. Where access is not allowed, there is no preference, unless it is
-    /// asked for.
+    /// agent; none if no label is asked about. Where access is not allowed, there is no preference, unless it
+    /// is asked for.
     pub(super) fn find_preferences(
         &self,
         policies: &[u32],

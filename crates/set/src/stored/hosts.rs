@@ -412,7 +412,7 @@ impl<'s> StoredHost<'s> {
     }
 
     /// Returns the schemes with a policy: `false` for http or the only scheme of the key, `true`
-    /// for https. A policy that applies to every URL counts as that of one origin.
+    /// for https. A policy that applies to every URL is counted as the policy of one origin.
     pub fn schemes(&self) -> impl Iterator<Item = bool> + use<'s> {
         let policies = self.policies;
         let most = if self.set.is_universal { 1 } else { 2 };

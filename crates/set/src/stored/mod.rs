@@ -278,8 +278,8 @@ impl PolicySet {
         self.file.bytes(section, 0, section.bytes)
     }
 
-    /// Returns the time as of which the origins were settled: `outages.as_of` in the [provenance], as every writer
-    /// of sets stores it. `None` if it is that of the last capture.
+    /// Returns the time as of which the origins were settled: `outages.as_of` in the [provenance], as every
+    /// writer of sets stores it. `None` if it belongs to the last capture.
     ///
     /// [provenance]: PolicySet::provenance
     ///

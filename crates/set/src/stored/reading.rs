@@ -4,9 +4,9 @@
 //! file, and on what was received before. So this is asked for each origin.
 //!
 //! † Silence is permission only where the server gave an answer that is no file. A body that is damaged, cut or
-//! missing, a revisit or a 304 whose original is not known, and a redirect to what was not captured, or of which
-//! the archive has no header fields, are gaps of the archive, and no answer at all is not one: then the dialect
-//! decides.
+//! missing, a revisit or a 304 whose original is not known, and a redirect to what was not captured, or of
+//! which the archive has no header fields, are gaps of the archive, and no answer at all is not one: then the
+//! dialect decides.
 //!
 //! † A set without history does not say since when fetches fail, nor which file there was. The dialect's
 //! outcome stays then, and where the captures begin with failures, until these have lasted as long as a

@@ -2,8 +2,8 @@
 //!
 //! An agent follows all groups that name it, as if they were one. Which agents a group names differs from
 //! group to group, so the rules are not ordered for each combination: each rule group is a rule set, and an
-//! agent asks the rule groups of its entry. Of the patterns that match a path, the one with the least [`PatternKey`]
-//! decides, whatever rule sets they are in.
+//! agent asks the rule groups of its entry. Of the patterns that match a path, the one with the least
+//! [`PatternKey`] decides, whatever rule sets they are in.
 //!
 //! A pattern's key is read where two rule groups of an entry have a match: nearly all entries have one rule
 //! group, and no other stores the lengths of its patterns.

@@ -2,7 +2,8 @@
 //! on a list of [`urls`]. For two robots.txt files, compares the verdicts on all possible URLs.
 //!
 //! Each report is a table whose columns are declared here ([`origin_fields`], [`url_fields`],
-//! [`file_fields`]). A value that a side does not have is missing. Rules longer than [`SHOWN_BYTES_MAX`](portcullis_text::visible::SHOWN_BYTES_MAX) are cut.
+//! [`file_fields`]). A value that a side does not have is missing. Rules longer than
+//! [`SHOWN_BYTES_MAX`](portcullis_text::visible::SHOWN_BYTES_MAX) are cut.
 
 pub mod urls;
 
@@ -140,9 +141,9 @@ impl Answer {
     }
 }
 
-/// Appends the rows of crawlers with equal rules, `*` for those that no file names, whose rules in an old and a new file
-/// were compared: one if nothing changes; one for each way in which a verdict changes or may change; and for other
-/// rules that change a verdict, up to `paths_max` rows in all.
+/// Appends the rows of crawlers with equal rules, `*` for those that no file names, whose rules in an old and a
+/// new file were compared: one if nothing changes; one for each way in which a verdict changes or may change;
+/// and for other rules that change a verdict, up to `paths_max` rows in all.
 pub fn push_file(
     agent: &str,
     files: [&RobotsTxt<'_>; 2],

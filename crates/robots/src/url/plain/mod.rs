@@ -246,8 +246,8 @@ fn first_bits(count: usize) -> u32 {
     !(u64::MAX << count) as u32
 }
 
-/// Returns whether no byte of `text` from `start` on ends a path or might change, and no dot is after a slash there.
-/// The text is longer than a chunk, and `start` is not its start.
+/// Returns whether no byte of `text` from `start` on ends a path or might change, and no dot is after a slash
+/// there. The text is longer than a chunk, and `start` is not its start.
 #[inline(always)]
 fn stays<C: Chunks>(
     chunks: C,

@@ -1,9 +1,9 @@
 //! Cuts a text into the fields of a format.
 //!
-//! A [`Segment`] is what stands between two quotes, inside or outside of them. It is cut from the left up to the first
-//! field that a client fills, and from the right back to the last. The rest is that field. If several are left, they are
-//! cut only where the text between them occurs exactly as often as the format has it; else none of them is read. So no
-//! field is sought in what a client wrote.
+//! A [`Segment`] is what stands between two quotes, inside or outside of them. It is cut from the left up to
+//! the first field that a client fills, and from the right back to the last. The rest is that field. If several
+//! are left, they are cut only where the text between them occurs exactly as often as the format has it; else
+//! none of them is read. So no field is sought in what a client wrote.
 //!
 //! Cost: linear in the bytes of a text. Nothing here allocates.
 
@@ -127,8 +127,8 @@ impl Segment {
         }
     }
 
-    /// Cuts the start of a text if no client fills a field. Returns what is after it; `None` if a text in quotes begins
-    /// before its end.
+    /// Cuts the start of a text if no client fills a field. Returns what is after it; `None` if a text in
+    /// quotes begins before its end.
     #[inline]
     pub fn cut_start<'t>(
         &self,
@@ -256,7 +256,8 @@ pub(super) fn end_of(field: LogField, text: &[u8], behind: &[u8]) -> Option<usiz
     }
 }
 
-/// Returns the end of so many words between blanks, after which the text ends if they are last. A word has no quote.
+/// Returns the end of so many words between blanks, after which the text ends if they are last. A word has no
+/// quote.
 #[inline]
 fn end_of_words(text: &[u8], words: u8, are_last: bool) -> Option<usize> {
     let mut end = 0;

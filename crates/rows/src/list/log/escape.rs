@@ -40,7 +40,8 @@ pub(super) enum Quoting {
 }
 
 impl Quoting {
-    /// Returns the place of the quote that ends a text, and whether a backslash is before it; `None` if there is none.
+    /// Returns the place of the quote that ends a text, and whether a backslash is before it; `None` if there
+    /// is none.
     #[inline]
     pub fn end(self, text: &[u8]) -> Option<(usize, bool)> {
         let end = first_of([b'"', b'\\'], text)?;

@@ -1,8 +1,8 @@
 //! The fields of log formats, as data: what each is, who wrote it, and what it may look like.
 //!
-//! There are three vocabularies: the directives of Apache's `LogFormat`, the variables of nginx's `log_format`, and
-//! the names with which [`servers`](super::servers) describes the formats of other programs. A field that a client
-//! fills ([`Extent::Free`]) may hold anything, so its end is never sought inside it.
+//! There are three vocabularies: the directives of Apache's `LogFormat`, the variables of nginx's `log_format`,
+//! and the names with which [`servers`](super::servers) describes the formats of other programs. A field that a
+//! client fills ([`Extent::Free`]) may hold anything, so its end is never sought inside it.
 
 use super::time::TimeForm;
 use super::words;
@@ -11,8 +11,8 @@ use super::words;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum What {
     Scheme,
-    /// The host of the request. The field with the highest rank counts. An odd rank is of a host that the server found
-    /// before it wrote the line, an even one of a header alone.
+    /// The host of the request. The field with the highest rank counts. An odd rank is of a host that the
+    /// server found before it wrote the line, an even one of a header alone.
     Host(u8),
     Port,
     Method,
@@ -238,8 +238,8 @@ fn time_of_apache(name: &str) -> LogField {
     }
 }
 
-/// Returns the field of a variable of nginx. One that the configuration of a site defines may hold what a client
-/// sent.
+/// Returns the field of a variable of nginx. One that the configuration of a site defines may hold what a
+/// client sent.
 pub(super) fn of_nginx(name: &str) -> LogField {
     match name {
         "remote_addr" => CLIENT,
@@ -301,8 +301,8 @@ pub(super) fn of_nginx(name: &str) -> LogField {
     }
 }
 
-/// Returns the field with a name of [`servers`](super::servers). With `!` after it, the server escapes what follows
-/// it in the format.
+/// Returns the field with a name of [`servers`](super::servers). With `!` after it, the server escapes what
+/// follows it in the format.
 pub(super) fn of_table(name: &str) -> Option<LogField> {
     if let Some(name) = name.strip_suffix('!') {
         return Some(LogField { extent: Extent::Until, ..of_table(name)? });

@@ -51,8 +51,9 @@ impl Prefix {
 
 /// The streams of a container, by number, whose last line goes on.
 ///
-/// The runtimes of Kubernetes split lines of more than 16 KiB. They mark each part but the last by `P`, so that the next
-/// line of its stream, `F` or `P`, is a part too. A client may choose where a line is split, and so what its parts are.
+/// The runtimes of Kubernetes split lines of more than 16 KiB. They mark each part but the last by `P`, so that
+/// the next line of its stream, `F` or `P`, is a part too. A client may choose where a line is split, and so
+/// what its parts are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct OpenStreams([bool; STREAMS.len()]);
 

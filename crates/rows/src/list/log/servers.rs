@@ -1,9 +1,10 @@
 //! The formats that servers write by default, as data.
 //!
 //! A row has the name for `--log-format`, where its lines were seen or described, the format in the names of
-//! [`fields`](super::fields), and what the server does to a request before it logs it. Without a declaration, the first
-//! row that all requests at the start of a log fit is taken. So a row comes before another one that reads the same
-//! lines otherwise, and no two rows may read other parts in the same line: a test compares all pairs.
+//! [`fields`](super::fields), and what the server does to a request before it logs it. Without a declaration,
+//! the first row that all requests at the start of a log fit is taken. So a row comes before another one that
+//! reads the same lines otherwise, and no two rows may read other parts in the same line: a test compares all
+//! pairs.
 
 use super::escape::{Escape, Quoting};
 
@@ -39,8 +40,8 @@ pub(super) struct Targets {
     pub target_bytes: Option<usize>,
 }
 
-/// The evidence that at least one line must show before a format is taken without a declaration, because a client might
-/// have sent all lines that it fits.
+/// The evidence that at least one line must show before a format is taken without a declaration, because a
+/// client might have sent all lines that it fits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shows {
     Nothing,
@@ -93,7 +94,8 @@ const fn unescaped(name: &'static str, source: &'static str, format: &'static st
     Server { escape: Escape::None, ..plain(name, source, format) }
 }
 
-/// A row whose server writes what came. Its last one or two texts may have quotes, and no field outside of quotes.
+/// A row whose server writes what came. Its last one or two texts may have quotes, and no field outside of
+/// quotes.
 const fn raw(name: &'static str, source: &'static str, format: &'static str) -> Server {
     Server { escape: Escape::None, quoting: Quoting::Raw, ..server(name, source, format) }
 }

@@ -1,9 +1,9 @@
 //! The steps that cut most lines of a format.
 //!
 //! Most formats need no search but for blanks and quotes: words and times between fixed texts, and what clients
-//! send in quotes, or up to a fixed number of bytes before a quote. [`Steps`] are these formats as one list. They cut
-//! a line from its start to its end, without escapes, doubled blanks and whatever else is rare. A line that they cut
-//! has the same fields as by [`LogFormat::cut`](super::LogFormat); the others are left to it.
+//! send in quotes, or up to a fixed number of bytes before a quote. [`Steps`] are these formats as one list.
+//! They cut a line from its start to its end, without escapes, doubled blanks and whatever else is rare. A line
+//! that they cut has the same fields as by [`LogFormat::cut`](super::LogFormat); the others are left to it.
 //!
 //! Cost: a few instructions a step. The quotes of a block are found before, 64 bytes at a time ([`Stops`]).
 
@@ -21,7 +21,8 @@ const READ: [Slot; 5] = [Slot::Host, Slot::Request, Slot::Agent, Slot::Time, Slo
 /// A power of two, so that no check is needed.
 const FIELDS: usize = 8;
 
-/// The fields of a line, in the order of [`READ`], empty if the format has none. The next is one that is not read.
+/// The fields of a line, in the order of [`READ`], empty if the format has none. The next is one that is not
+/// read.
 pub(super) type Fields<'t> = [&'t [u8]; FIELDS];
 
 #[derive(Debug, PartialEq, Eq)]
@@ -83,8 +84,8 @@ impl Steps {
         is_clear.then_some(Steps { steps, end, has_tail })
     }
 
-    /// Cuts a line that begins at a place in the text of `stops`; `None` if it is one of the few that need more than
-    /// steps.
+    /// Cuts a line that begins at a place in the text of `stops`; `None` if it is one of the few that need more
+    /// than steps.
     #[inline]
     pub fn cut<'t>(&self, line: &'t [u8], (stops, start): (&Stops, usize)) -> Option<Fields<'t>> {
         let mut fields = Fields::default();
