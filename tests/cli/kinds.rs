@@ -37,14 +37,17 @@ const fn row(
 const UNKNOWN_FORMAT: &str =
     "unknown format; pass --input-format warc, jsonl, csv, parquet or folder";
 
+const A_ROBOTS_TXT: &str = "copy it to FOLDER/HOST";
+
 const NO_FILE: &str = "no such file or directory";
 
 #[rustfmt::skip]
 const ROWS: [Row; 19] = [
-    //                  as a robots.txt     as a set          as a list of URLs  as captures       as a host's file
-    row("robots.txt",  ["disallow",         "text",           "use --robots",    UNKNOWN_FORMAT,   "disallow"]),
-    row("robots.gz",   ["disallow",         "gzip data",      "use --robots",    UNKNOWN_FORMAT,   "disallow"]),
-    row("robots.zst",  ["disallow",         "zstd data",      "use --robots",    UNKNOWN_FORMAT,   "disallow"]),
+    //                  as a robots.txt     as a set          as a list of URLs  as captures       as a host's
+    //                  file
+    row("robots.txt",  ["disallow",         "text",           "use --robots",    A_ROBOTS_TXT,     "disallow"]),
+    row("robots.gz",   ["disallow",         "gzip data",      "use --robots",    A_ROBOTS_TXT,     "disallow"]),
+    row("robots.zst",  ["disallow",         "zstd data",      "use --robots",    A_ROBOTS_TXT,     "disallow"]),
     row("policies.set",["use -p",           "disallow",       "use -p",          "disallow",        "unknown"]),
     row("urls.txt",    ["a list of URLs",   "a list of URLs", "disallow",        UNKNOWN_FORMAT,   "unknown"]),
     row("urls.gz",     ["a list of URLs",   "gzip data",      "disallow",        UNKNOWN_FORMAT,   "unknown"]),
@@ -53,9 +56,9 @@ const ROWS: [Row; 19] = [
     row("a.warc.gz",   ["compile -o SET",   "gzip data",      "compile -o SET",  "disallow",       "unknown"]),
     row("a.parquet",   ["compile -o SET",   "compile -o SET", "as Parquet",      "Parquet",        "unknown"]),
     row("a.zip",       ["unpack it first",  "unpack it first","unpack it first", "unpack it first","unknown"]),
-    row("page.html",   ["warns web page",   "HTML",           "like HTML",       UNKNOWN_FORMAT,   "warns looks-like-html"]),
-    row("error.json",  ["warns JSON",       "JSON",           "--url-field NAME",    "no URL and no host", "warns looks-like-json"]),
-    row("random",      ["warns binary",     "damaged",          "a URL",           UNKNOWN_FORMAT,   "warns looks-binary"]),
+    row("page.html",   ["warns web page",   "HTML",           "like HTML",       UNKNOWN_FORMAT,   "warns (2 HTML)"]),
+    row("error.json",  ["warns JSON",       "JSON",           "--url-field NAME",    "no URL and no host", "warns (2 JSON)"]),
+    row("random",      ["warns binary",     "damaged",          "a URL",           UNKNOWN_FORMAT,   "warns (2 binary)"]),
     row("cut.gz",      ["cut short",        "gzip data",      "cut short",       "cut short",      "cut short"]),
     row("empty",       ["allow",            "an empty file",  "",                "an empty file",  "allow"]),
     row("folder",      ["disallow",         "a folder",       "use --robots",    "disallow",       "unknown"]),

@@ -151,7 +151,7 @@ fn numbers_are_times_if_their_unit_is_named() {
                 assert_status(&output, 0);
                 assert_says(&output, &["--time-unit s, ms or us"]);
                 let shown = folder.ok(format!("{line} --summary text"));
-                assert_says(&shown, &[&format!("no-time {numbers}")]);
+                assert_says(&shown, &[&format!("{numbers} without a time")]);
                 let summary = folder.ok(format!("{line} --summary json"));
                 let notes = json_of(&summary)["notes"].to_string();
                 assert_contains(&notes, &["some times are numbers"]);

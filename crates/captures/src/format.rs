@@ -8,7 +8,7 @@ use std::path::Path;
 use crate::limits::FORMAT_BYTES_MAX;
 use portcullis_dialect::words;
 use portcullis_files::input::{InputError, Source, plain_extension};
-use portcullis_files::kind::{FileKind, Wanted};
+use portcullis_files::kind::{FileKind, Wanted, is_robots_record};
 
 use super::{BatchReader, FieldMap, csv, folder, json_lines, warc};
 
@@ -52,13 +52,14 @@ impl CaptureFormat {
 
 /// Opens the file or folder at `path`, or standard input if `path` is `-`.
 ///
-/// `fields` are the names of fields in JSON Lines, CSV and Parquet. Without a `format`, the format is detected by the first bytes of the file ([`FileKind::of`]), or
-/// else by its name ([`CaptureFormat::from_name`]).
+/// `fields` are the names of fields in JSON Lines, CSV and Parquet. Without a `format`, the format is detected
+/// by the first bytes of the file ([`FileKind::of`]), or else by its name ([`CaptureFormat::from_name`]).
 ///
 /// # Errors
 ///
-/// If the input cannot be opened or is surely of another kind. [`InputError::List`] if its format is unknown, or if it is Parquet that cannot be
-/// read: compressed as a whole, from a pipe, or without the required columns.
+/// If the input cannot be opened or is surely of another kind. [`InputError::List`] if its format is unknown,
+/// or if it is Parquet that cannot be read: compressed as a whole, from a pipe, or without the required
+/// columns.
 pub fn open(
     path: &Path,
     format: Option<CaptureFormat>,
@@ -110,7 +111,7 @@ const A_SEGMENT: &str = "the text that Nutch's readseg -dump writes, in which a 
                          SEGMENTS -warc), and compile FOLDER";
 
 /// Detects the format by the first bytes of `source`, or by its name.
-fn look(path: &Path, source: &mut Source) -> Result<CaptureFormat, InputError> {
+pub(super) fn look(path: &Path, source: &mut Source) -> Result<CaptureFormat, InputError> {
     // The records before a failure are read.
     if !source.fill(FORMAT_BYTES_MAX)
         && !source.buffer().contains(&b'\n')
@@ -132,8 +133,13 @@ fn look(path: &Path, source: &mut Source) -> Result<CaptureFormat, InputError> {
         _ => return Err(InputError::wrong_kind(source.name(), kind, Wanted::Captures)),
     };
     let is_segment = first.trim_ascii_start().starts_with(b"Recno:: ");
-    let problem = if is_segment { A_SEGMENT } else { UNKNOWN };
-    found.ok_or_else(|| source.problem(problem))
+    found.ok_or_else(|| match is_segment {
+        true => source.problem(A_SEGMENT),
+        false if first.split(|byte| *byte == b'\n').any(is_robots_record) => {
+            InputError::wrong_kind(source.name(), kind, Wanted::Captures)
+        }
+        false => source.problem(UNKNOWN),
+    })
 }
 
 #[cfg(feature = "parquet")]
@@ -234,7 +240,9 @@ mod tests {
         assert_eq!(read(&file("e", warc), None).broken, []);
         let empty = open(&file("empty", b""), None, &FieldMap::default()).err().unwrap();
         assert!(empty.to_string().contains("empty: an empty file, not captures"), "{empty}");
-        assert_eq!(problem(&file("f", b"User-agent: *\n"), None), said);
+        assert_eq!(problem(&file("f", b"nothing\n"), None), said);
+        let robots = open(&file("f", b"# x\nUser-agent: *\n"), None, &FieldMap::default());
+        assert!(robots.err().unwrap().to_string().contains("copy it to FOLDER/HOST"));
         assert_eq!(
             read(&file("f", b"User-agent: *\n"), Some(CaptureFormat::JsonLines)).broken.len(),
             1

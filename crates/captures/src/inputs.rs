@@ -2,15 +2,17 @@
 //!
 //! A folder of files named by host is an archive as it is; of any other folder, the files below it are.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use portcullis_files::expand::{self, Expanded};
-use portcullis_files::input::InputError;
+use portcullis_files::input::{InputError, Source};
 use walkdir::WalkDir;
 
+use super::format::look;
 use super::{CaptureFormat, folder};
 
-/// Returns the archives that `arguments` name. `format` is that of all, if it is given.
+/// Returns the archives that `arguments` name. `format` is the format of all, if it is given.
 ///
 /// # Errors
 ///
@@ -47,6 +49,23 @@ fn kinds_in(folder: &Path) -> (Option<PathBuf>, Option<PathBuf>) {
     (host, archive)
 }
 
+/// Returns the first folder in `folder` whose files are named by host, and the first of them is surely no
+/// archive.
+fn folder_of_hosts(folder: &Path) -> Option<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut folders: Vec<PathBuf> = entries.map(|it| it.path()).filter(|it| it.is_dir()).collect();
+    folders.sort_unstable();
+    folders.into_iter().find(|it| match kinds_in(it) {
+        (Some(file), None) => file.is_file() && is_no_archive(&file),
+        _ => false,
+    })
+}
+
+/// Whether a file can be read, and is in no format of archives.
+fn is_no_archive(file: &Path) -> bool {
+    Source::open(file).is_ok_and(|source| look(file, &mut source.in_utf8()).is_err())
+}
+
 /// Whether a folder has archives, by their names, instead of robots.txt files.
 fn has_archives(folder: &Path) -> Result<bool, InputError> {
     match kinds_in(folder) {
@@ -59,7 +78,19 @@ fn has_archives(folder: &Path) -> Result<bool, InputError> {
             );
             Err(InputError::list(folder, problem))
         }
-        (host, archive) if host.is_some() || archive.is_some() => Ok(archive.is_some()),
+        (None, Some(archive)) => match folder_of_hosts(folder) {
+            Some(hosts) => {
+                let problem = format!(
+                    "has archives ({}) and a folder of files named by host ({}); name them instead of {}",
+                    archive.display(),
+                    hosts.display(),
+                    folder.display()
+                );
+                Err(InputError::list(folder, problem))
+            }
+            None => Ok(true),
+        },
+        (Some(_), None) => Ok(false),
         // Archives may lie deeper.
         _ => {
             let files = WalkDir::new(folder).follow_links(true).into_iter().flatten();

@@ -102,7 +102,7 @@ impl WarcReader {
         let Err(problem) = self.read_record(batch)? else { return Ok(true) };
         if !self.are_members || self.damages == WARC_DAMAGES_MAX {
             return Err(self.window.problem(format!(
-                "record at byte {position}: {problem}; the rest is not read, because nobody knows where \
+                "record at byte {position}: {problem}; the rest is not read, because it is not known where \
                  the next record begins; write the archive anew, with a member of gzip for each record"
             )));
         }

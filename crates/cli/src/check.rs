@@ -4,7 +4,7 @@ use std::env;
 use std::io::{self, ErrorKind, IsTerminal};
 use std::path::Path;
 
-use anyhow::ensure;
+use anyhow::bail;
 use clap::ColorChoice;
 use portcullis_dialect::decision::Verdict;
 use portcullis_dialect::dialect::GOOGLE;
@@ -15,9 +15,7 @@ use portcullis_set::Damage;
 use portcullis_set::batch::{Answers, Session};
 use portcullis_text::visible::visible;
 
-use super::args::{
-    CheckArgs, ListTimeArgs, ReadingArgs, RejectArgs, RunArgs, ThreadArgs, UrlOrList,
-};
+use super::args::{CheckArgs, ListTimeArgs, RejectArgs, RunArgs, ThreadArgs, UrlOrList};
 use super::engine::{self, THREADS, thread_pool};
 use super::exit::ExitStatus;
 use super::files::Files;
@@ -29,10 +27,11 @@ use super::values::Format;
 
 pub fn run(args: CheckArgs, files: &Files) -> anyhow::Result<ExitStatus> {
     let has_lists = !files.lists.inputs.is_empty();
-    ensure!(
-        has_lists || args.reading == ReadingArgs::default(),
-        "flags about lists require @FILE, or - for standard input"
-    );
+    if let Some(flag) = args.reading.given().filter(|_| !has_lists) {
+        bail!(
+            "{flag} is for lists of URLs: pass one as @FILE, or - for standard input, or write whole URLs"
+        );
+    }
     let policies = args.policies;
     let strictness = policies.faults.strictness();
     let mut questions = plan::questions(args.asked.questions, policies.dialect())?;
@@ -174,6 +173,11 @@ impl Form {
             match self.escapes {
                 true => text.extend(visible(url).to_string().into_bytes()),
                 false => text.extend_from_slice(url),
+            }
+            if !self.explains
+                && let Err(problem) = answers.session().explain(url, 0, None)?
+            {
+                text.extend(format!("\t{problem}").into_bytes());
             }
             text.push(b'\n');
         }

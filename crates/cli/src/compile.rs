@@ -13,7 +13,7 @@ use portcullis_build::{
 };
 use portcullis_captures::FieldMap;
 use portcullis_dialect::decision::PolicyState;
-use portcullis_dialect::dialect::{Dialect, LongUnreachable};
+use portcullis_dialect::dialect::LongUnreachable;
 use portcullis_files::scratch::Scratch;
 use portcullis_report::account::{format, line, write_lines};
 use portcullis_report::{Account, Figures, NoRecords, PolicyFacts, Run, Time};
@@ -77,7 +77,7 @@ pub fn run(args: CompileArgs, files: &Files) -> anyhow::Result<()> {
     let written =
         pool.install(|| compile::write(&ingested.standings, &ingested.compiling, output))?;
     if sources.sets().is_empty() && summary.form != SummaryForm::Json {
-        show_file_notes(&written.counts, settings.dialect);
+        show_file_notes(&written.counts);
     }
     let policies = PolicyFacts {
         kind: "set",
@@ -215,14 +215,24 @@ fn shown(
 }
 
 /// Shows how many origins have a file whose rules are in doubt.
-fn show_file_notes(counts: &StandingCounts, dialect: &Dialect) {
-    let count = |kind| counts.with_file_note(kind);
-    let figures = Figures::of(NoteKind::APPEARANCES, NoteKind::as_str, count);
-    if figures.sum() > 0 {
+fn show_file_notes(counts: &StandingCounts) {
+    let pages = [
+        ("HTML", NoteKind::LooksLikeHtml),
+        ("JSON", NoteKind::LooksLikeJson),
+        ("binary", NoteKind::LooksBinary),
+    ];
+    let pages = pages.map(|(word, kind)| (word, counts.with_file_note(kind)));
+    let all = pages.iter().map(|(_, origins)| origins).sum();
+    if all > 0 {
+        let sent = pages.iter().filter(|(_, origins)| *origins > 0);
+        let sent: Vec<_> =
+            sent.map(|(word, origins)| format!("{} {word}", grouped(*origins))).collect();
         say(format_args!(
-            "warning: {} sent something other than robots.txt ({figures}); it is parsed as {} says",
-            counted(figures.sum(), "origin"),
-            dialect.name
+            "warning: {} sent something other than robots.txt ({}); {} read as {}",
+            counted(all, "origin"),
+            sent.join(", "),
+            if all == 1 { "it is" } else { "they are" },
+            if all == 1 { "a file without rules" } else { "files without rules" },
         ));
     }
     let cut = counts.with_file_note(NoteKind::FileCut);

@@ -31,7 +31,7 @@ use portcullis_text::visible::visible;
 use serde::Serialize;
 
 use super::agents::AgentNotes;
-use super::args::{DiffArgs, ReadingArgs};
+use super::args::DiffArgs;
 use super::engine::{check_files, classifier, show_notes, texts_of};
 use super::exit::ExitStatus;
 use super::files::Files;
@@ -83,10 +83,10 @@ pub fn run(args: DiffArgs, files: &Files) -> anyhow::Result<ExitStatus> {
         "--usage compares what may be done with URLs; pass FILE, a list of URLs, or compare what \
          `portcullis survey -o ROWS` writes about each side"
     );
-    ensure!(
-        has_urls || reading == ReadingArgs::default() && args.rejects.rejects.is_none(),
-        "flags about lists require FILE"
-    );
+    let of_lists = reading.given().or(args.rejects.rejects.is_some().then_some("--rejects"));
+    if let Some(flag) = of_lists.filter(|_| !has_urls) {
+        bail!("{flag} is for lists of URLs: pass one as FILE");
+    }
     let strictness = strict.strictness();
     let mut stream = None;
     if has_urls {

@@ -330,7 +330,7 @@ fn of_list(name: &str) -> impl FnOnce(anyhow::Error) -> anyhow::Error {
     move |error| match error.downcast::<ParquetError>() {
         Ok(error) => {
             let problem = format!("cannot be copied: {error}; fetch it again");
-            InputError::List { name: name.to_owned(), problem }.into()
+            InputError::list(name, problem).into()
         }
         Err(error) => error,
     }

@@ -6,10 +6,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use portcullis_files::input::ChunkConfig;
-use portcullis_report::{InvalidRecords, Piece, Rejects, Watch};
+use portcullis_report::{InvalidRecord, InvalidRecords, NotedRecords, Piece, Rejects, Watch};
 use portcullis_rows::list::Rows;
 pub use portcullis_rows::runner::Part;
 use portcullis_rows::runner::{self, Config};
+use portcullis_text::figures::counted;
+use portcullis_text::visible::cut_characters;
 
 use super::limits::PAUSE;
 use super::mapped;
@@ -40,7 +42,7 @@ pub fn run<S: Send, O: Default + Send + 'static>(
     let mut lines = Vec::new();
     // What the requests of the list before lack.
     let mut lacked = None;
-    let mut watch = Watch::new(keeps_all, assumes_scheme, plan.is_strict);
+    let mut watch = Watch::new(keeps_all, assumes_scheme, plan.is_strict, Arc::clone(&plan.lists));
     let (notes, noted) = (&mut plan.notes, &mut plan.noted);
     let prints_to_terminal = plan.prints && io::stdout().is_terminal();
     let paths: Vec<&Path> = plan.inputs.iter().map(|input| &*input.path).collect();
@@ -108,5 +110,17 @@ pub fn run<S: Send, O: Default + Send + 'static>(
             sink(part, output)
         },
     )?;
+    if let Some(NotedRecords { records, first: InvalidRecord { file, place, record, .. } }) =
+        watch.headers
+    {
+        let (all, are) = (counted(records, "agent"), if records == 1 { "is a" } else { "are" });
+        let header = cut_characters(&record, 80);
+        notes.add(format!(
+            "{all} {are} User-Agent header{}, read as product tokens (first: {file}, {place}: `{header}`); \
+             --agent-kind header reads {}",
+            if records == 1 { "" } else { "s" },
+            if records == 1 { "it" } else { "them" },
+        ));
+    }
     Ok((watch.invalid, rejects.map(Output::complete).transpose()?))
 }

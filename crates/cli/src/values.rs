@@ -12,6 +12,12 @@ use portcullis_robots::access::UnixSeconds;
 use super::agents::AgentValue;
 use super::limits::{MEMORY_IN_BYTES_MIN, PROCESSOR_THREADS_MAX};
 
+/// Returns the usage line of a command: the agents are required, though none of their flags is on its own.
+pub fn usage(command: &str, agents: &str, inputs: &str) -> String {
+    let line = format!("portcullis {command} {agents} <--robots PATH|-p SET> [OPTIONS] {inputs}");
+    line.trim_end().to_owned()
+}
+
 /// Parses an argument that need not be UTF-8, such as a path.
 pub fn path<T: Clone + Send + Sync + 'static>(
     parse: fn(OsString) -> Result<T, String>,

@@ -197,6 +197,13 @@ fn is_response(text: &[u8]) -> bool {
     })
 }
 
+/// Returns whether a line is a record that most robots.txt files have.
+pub fn is_robots_record(line: &[u8]) -> bool {
+    let fields: [&[u8]; 4] = [b"user-agent", b"disallow", b"allow", b"sitemap"];
+    let name = line.split(|&byte| byte == b':').next().filter(|name| name.len() < line.len());
+    name.is_some_and(|name| fields.iter().any(|it| name.trim_ascii().eq_ignore_ascii_case(it)))
+}
+
 /// Returns whether `text` is not empty and each non-empty line is an absolute http or https URL,
 /// which is never a robots.txt record. A size limit may have cut the last line within its scheme.
 fn is_url_list(text: &[u8]) -> bool {
@@ -265,6 +272,12 @@ impl WrongKind {
             (HttpResponse, _) => "keep what follows its headers, if its status is 200",
             (Empty, Wanted::Captures) => "name the files that hold the captures",
             (Empty, _) => "make one with portcullis compile",
+            (Text, Wanted::Captures) => {
+                return format!(
+                    "if it is a robots.txt, copy it to FOLDER/HOST and compile FOLDER; for a single one, use ‹robots› \
+                     {name}"
+                );
+            }
             (Html | Json | Text, _) => {
                 "make one with portcullis compile; ‹robots› reads a robots.txt"
             }

@@ -441,7 +441,11 @@ impl RecordFigures {
         for alike in self.per_agent.chunk_by(are_alike) {
             let names = names(alike.iter().map(|it| visible(&it.agent).to_string()));
             let verdicts = line(&names, Some(&alike[0].verdicts)).unwrap_or(names);
-            match alike[0].reasons.to_string().as_str() {
+            let reasons = Reason::ALL.map(|it| (it, alike[0].reasons.get(it.as_str())));
+            let reasons = reasons.into_iter().filter(|(_, records)| *records > 0);
+            let reasons =
+                reasons.map(|(it, records)| format!("{} {}", grouped(records), phrase(it)));
+            match &*reasons.collect::<Vec<_>>().join(", ") {
                 "" => writeln!(out, "{verdicts}")?,
                 reasons => writeln!(out, "{verdicts} ({reasons})")?,
             }
@@ -453,17 +457,20 @@ impl RecordFigures {
         });
         let urls = [
             line("URLs by the state of their origin", self.states.as_ref()),
-            line("URLs that a later first capture decides", self.before_first.map(grouped)),
+            line(
+                "URLs before the first capture, which decides them",
+                self.before_first.map(grouped),
+            ),
             line(
                 "URLs with a Crawl-delay that is not a number",
                 self.unreadable_delays.map(grouped),
             ),
             line(
-                "URLs that training crawlers may fetch but whose use for training is reserved",
+                "URLs that training crawlers may fetch, with the use for training reserved",
                 self.reserved_from_training.filter(|it| *it > 0).map(grouped),
             ),
             line(
-                "URLs that training crawlers may not fetch but whose use for training is permitted",
+                "URLs that training crawlers may not fetch, with the use for training permitted",
                 self.permitted_for_training.filter(|it| *it > 0).map(grouped),
             ),
             ages,
@@ -518,6 +525,28 @@ impl RecordFigures {
             }
         }
         Ok(())
+    }
+}
+
+/// Returns a reason as the words after a number of records.
+fn phrase(reason: Reason) -> &'static str {
+    match reason {
+        Reason::Rule => "by a rule",
+        Reason::NoRule => "without a matching rule",
+        Reason::NoGroup => "without a group for the agent",
+        Reason::NoRules => "by a file without rules",
+        Reason::RobotsTxt => "for robots.txt itself",
+        Reason::Unavailable => "without a robots.txt",
+        Reason::Unreachable => "by a server that failed",
+        Reason::Deferred => "deferred by a server that failed",
+        Reason::NoPolicy => "without a policy",
+        Reason::BadUrl => "not a URL",
+        Reason::Expired => "with an expired capture",
+        Reason::BeforeFirst => "before the first capture",
+        Reason::NoTime => "without a time",
+        Reason::NoAgent => "without a known agent",
+        Reason::Page => "by a page instead of a robots.txt",
+        other => other.as_str(),
     }
 }
 
@@ -611,7 +640,7 @@ fn write_record_agents(agents: &[RecordAgent], out: &mut impl Write) -> io::Resu
         return Ok(());
     }
     writeln!(out, "\n## Requests and Crawl-delay\n")?;
-    writeln!(out, "| agent | its use | asked (s) | requests | compared | sooner |")?;
+    writeln!(out, "| agent | its use | delay (s) | requests | compared | sooner |")?;
     writeln!(out, "|---|---|---:|---:|---:|---:|")?;
     paces.try_for_each(|(it, pace)| {
         let counts = [pace.requests, pace.compared, pace.sooner].map(grouped).join(" | ");

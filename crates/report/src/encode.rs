@@ -11,7 +11,7 @@ use portcullis_rows::output::columns::Columns;
 use portcullis_rows::output::parquet::{ParquetError, keep};
 use portcullis_rows::output::{Added, Encoded, NextTo, RowForm, SameMember};
 use portcullis_set::Damage;
-use portcullis_set::batch::{Answers, Records, Session, Times};
+use portcullis_set::batch::{AgentKind, Answers, Records, Session, Times};
 
 use crate::columns;
 use crate::counts::{Counts, add_option};
@@ -169,6 +169,9 @@ fn decide_block<'s>(
     let answers = session.decide(Records { urls: block, times, agents: &agents })?;
     let invalid = counts.not_urls();
     counts.add_block(block, bytes(block), &answers)?;
+    if answers.session().classifier().agent_kind() == Some(AgentKind::Token) {
+        rejects.note_headers(&agents);
+    }
     rejects.add_block(block, &answers, counts.not_urls() > invalid);
     Ok(answers)
 }

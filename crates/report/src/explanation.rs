@@ -105,7 +105,7 @@ fn clauses(dialect: &Dialect) -> [&'static str; 6] {
         ],
         KOSTER_1996 => [
             "Koster 1996, section 3.2.2: the first rule that matches decides; if none does, access is allowed",
-            "Koster 1996, section 3.2.1: the record that names the crawler, else that of *, else no limit",
+            "Koster 1996, section 3.2.1: the record that names the crawler, else the record of *, else no limit",
             "Koster 1996, section 3.2.2",
             "Koster 1996, section 3.1: what the server's answer means",
             "Koster 1996, section 3.1: a temporary failure defers the visit",
@@ -121,7 +121,7 @@ fn clauses(dialect: &Dialect) -> [&'static str; 6] {
         ],
         RFC_9309 => [
             "RFC 9309, section 2.2.2: the most octets decide; if none matches, allowed",
-            "RFC 9309, section 2.2.1: all groups that name the crawler, else those of *, else no rules apply",
+            "RFC 9309, section 2.2.1: all groups that name the crawler, else the groups for *, else no rules apply",
             "RFC 9309, section 2.2.2: /robots.txt is implicitly allowed",
             "RFC 9309, section 2.3.1.3: unavailable status codes",
             "RFC 9309, section 2.3.1.4: unreachable status codes",

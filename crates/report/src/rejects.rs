@@ -8,14 +8,16 @@
 //! A list without URLs is an error, which says what the list looks like and which flag to pass.
 
 use std::io::{self, Write};
+use std::sync::Arc;
 
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use portcullis_dialect::decision::{Reason, Verdict};
-use portcullis_files::kind::FileKind;
+use portcullis_files::kind::{FileKind, is_robots_record};
 use portcullis_robots::url::is_requested_otherwise;
 use portcullis_rows::input::{InputError, Record};
 use portcullis_rows::list::{
-    List, ListFormat, Problem, Rows, holds_more, of_html, of_row, of_text, open_quote, other_fields,
+    List, ListConfig, ListFormat, Problem, Rows, holds_more, of_html, of_row, of_text, open_quote,
+    other_fields,
 };
 use portcullis_rows::runner::Part;
 use portcullis_set::batch::{Answers, Session};
@@ -78,6 +80,8 @@ pub struct Rejects {
     more: Option<(u64, Reject)>,
     /// The number of URLs that clients request in another form, and the first of them.
     otherwise: Option<(u64, Reject)>,
+    /// The number of agents that are User-Agent headers and were read as tokens, and the first of them.
+    headers: Option<(u64, Reject)>,
     /// The kept records, in order.
     found: Vec<Reject>,
 }
@@ -105,6 +109,16 @@ impl Rejects {
             self.note_odd(u64::from(*record), &block[*record as usize]);
         }
         self.records += block.len() as u64;
+    }
+
+    /// Notes agents that were read as product tokens, and are User-Agent headers. Call it before the block of
+    /// their records is added.
+    pub fn note_headers(&mut self, agents: &[&[u8]]) {
+        let is_header = |(_, agent): &(u64, &&[u8])| agent.starts_with(b"Mozilla/");
+        for (place, agent) in (self.records..).zip(agents).filter(is_header) {
+            let first = || (0, Reject::new(place, "", &cut_to_show(agent)));
+            self.headers.get_or_insert_with(first).0 += 1;
+        }
     }
 
     /// Notes a record that may hold more than a URL, or whose URL clients may request otherwise.
@@ -299,6 +313,10 @@ pub struct Watch {
     keeps_all: bool,
     assumes_scheme: bool,
     is_strict: bool,
+    /// How lists are read.
+    lists: Arc<ListConfig>,
+    /// The agents that are User-Agent headers, and were read as tokens.
+    pub headers: Option<NotedRecords>,
     /// The records that are not URLs.
     pub invalid: InvalidRecords,
     /// The number of records in the current list.
@@ -315,10 +333,15 @@ pub struct Watch {
 
 impl Watch {
     /// Returns the watch of a run. With `keeps_all`, every reject is passed on, not only the first
-    /// few. With `assumes_scheme`, the advice is not to assume one. If `is_strict`, a line that holds
-    /// more than a URL is an error.
-    pub fn new(keeps_all: bool, assumes_scheme: bool, is_strict: bool) -> Watch {
-        Watch { keeps_all, assumes_scheme, is_strict, ..Watch::default() }
+    /// few. With `assumes_scheme`, the advice is not to assume one; nor is it a format that `lists` has. If
+    /// `is_strict`, a line that holds more than a URL is an error.
+    pub fn new(
+        keeps_all: bool,
+        assumes_scheme: bool,
+        is_strict: bool,
+        lists: Arc<ListConfig>,
+    ) -> Watch {
+        Watch { keeps_all, assumes_scheme, is_strict, lists, ..Watch::default() }
     }
 
     /// Begins a list.
@@ -339,7 +362,7 @@ impl Watch {
         out: &mut Vec<u8>,
     ) -> Result<(), InputError> {
         let &Part { list, is_last, noticed, .. } = part;
-        let wrong = |problem| InputError::List { name: list.name().to_owned(), problem };
+        let wrong = |problem: String| InputError::list(list.name(), problem);
         if let Some((record, problem)) = rejects.broken {
             let place = list.place(self.records + record);
             let is_quote = problem == Problem::OpenQuote;
@@ -366,6 +389,10 @@ impl Watch {
                 )));
             }
             notes.get_or_insert(NotedRecords { records: 0, first }).records += records;
+        }
+        if let Some((records, first)) = &rejects.headers {
+            let first = InvalidRecord::new(list, self.records, first);
+            self.headers.get_or_insert(NotedRecords { records: 0, first }).records += records;
         }
         for reject in &rejects.found {
             self.keep(list, reject, out);
@@ -412,7 +439,7 @@ impl Watch {
         };
         let InvalidRecord { place, problem, record, .. } = first;
         let record = cut_characters(record, RECORD_CHARACTERS);
-        let advice = advice(list, first, self.assumes_scheme);
+        let advice = advice(list, first, self.assumes_scheme, &self.lists);
         let problem = match list.format() {
             ListFormat::Lines => String::new(),
             _ => format!(", {problem}"),
@@ -428,22 +455,39 @@ const RECORD_CHARACTERS: usize = 81;
 const PATH: &str = "a path without a host";
 
 /// Returns what the list looks like and what to try.
-fn advice(list: &List, first: &InvalidRecord, assumes_scheme: bool) -> String {
+fn advice(list: &List, first: &InvalidRecord, assumes_scheme: bool, lists: &ListConfig) -> String {
+    let is_given = lists.format == Some(list.format());
+    let other_format = match is_given {
+        true => "omit ‹input_format›",
+        false => "name its format with ‹input_format›",
+    };
     let lacks_scheme = !assumes_scheme && first.problem.starts_with("no scheme");
     let part = match list.format() {
         ListFormat::JsonLines | ListFormat::Cdxj => "field",
         ListFormat::Csv | ListFormat::Tsv | ListFormat::Parquet => "column",
-        ListFormat::Lines => return looks_like(list.name(), &first.record, assumes_scheme),
+        ListFormat::Lines => {
+            return looks_like(list.name(), &first.record, assumes_scheme).unwrap_or_else(|| {
+                match is_given {
+                    true => "each line must be one URL, such as https://example.com/a".into(),
+                    false => format!("pass a list with one URL per line, or {other_format}"),
+                }
+            });
+        }
         ListFormat::Sitemap => {
             return "write the scheme and the host in each <loc> of the sitemap".into();
         }
         _ if lacks_scheme => return "try ‹assume_scheme› https".into(),
         ListFormat::Warc => return "its captures have no URLs of the web".into(),
-        ListFormat::AccessLog => return "declare the format of its lines with ‹log_format›".into(),
-        format => {
-            let format = format.describe();
-            return format!("it does not look like {format}; name its format with ‹input_format›");
+        ListFormat::AccessLog => {
+            return match &lists.log_format {
+                Some(format) => format!(
+                    "the format is `{}`: correct it, or omit ‹log_format› to try the known ones",
+                    format.text()
+                ),
+                None => "declare the format of its lines with ‹log_format›".into(),
+            };
         }
+        format => return format!("it does not look like {}; {other_format}", format.describe()),
     };
     let named = format!("name the {part} with the URL with ‹url_field›");
     match lacks_scheme {
@@ -452,55 +496,51 @@ fn advice(list: &List, first: &InvalidRecord, assumes_scheme: bool) -> String {
         }
         true if first.record.contains("://") => named,
         true => format!("try ‹assume_scheme› https, or {named}"),
-        false => format!("{named}, or the format with ‹input_format›"),
+        false => format!("{named}, or {other_format}"),
     }
 }
 
-/// Returns what a list of plain lines looks like if its first record is `text`, and what to try.
-fn looks_like(name: &str, text: &str, assumes_scheme: bool) -> String {
+/// Returns what a list of plain lines looks like if its first record is `text`, and what to try. `None` if it
+/// looks like no other kind of list.
+fn looks_like(name: &str, text: &str, assumes_scheme: bool) -> Option<String> {
     let trimmed = text.trim();
     if trimmed.contains('\n') {
-        return "its records end with line feeds; omit ‹null_data›".into();
+        return Some("its records end with line feeds; omit ‹null_data›".into());
     }
     let has = |part: &str| text.to_ascii_lowercase().contains(part);
     let is_quoted = trimmed.starts_with('<') && trimmed.contains("://") && !trimmed.contains(' ');
     if is_quoted && let Some(quoted) = of_row(name, text) {
-        return quoted;
+        return Some(quoted);
     }
     match FileKind::of(text.as_bytes()) {
         FileKind::Html if has("<urlset") || has("<sitemapindex") => {
-            return "it looks like a sitemap; try ‹input_format› sitemap".into();
+            return Some("it looks like a sitemap; try ‹input_format› sitemap".into());
         }
         FileKind::Html if has("<?xml") => {
-            return "it looks like XML, but not like a sitemap; extract its URLs first".into();
+            return Some(
+                "it looks like XML, but not like a sitemap; extract its URLs first".into(),
+            );
         }
-        FileKind::Html => {
-            return of_html(name);
-        }
+        FileKind::Html => return Some(of_html(name)),
         _ => {}
     }
-    if ["user-agent", "disallow", "allow", "sitemap"].iter().any(|field| {
-        let line = trimmed.to_ascii_lowercase();
-        line.strip_prefix(field).is_some_and(|rest| rest.trim_start().starts_with(':'))
-    }) {
-        return format!("it looks like a robots.txt; use ‹robots› {name}");
+    if is_robots_record(trimmed.as_bytes()) {
+        return Some(format!("it looks like a robots.txt; use ‹robots› {name}"));
     }
     if text.contains('\0') || text.chars().filter(|it| *it == '\u{fffd}').count() > 3 {
-        return "it looks like binary data; decompress or export it first".into();
+        return Some("it looks like binary data; decompress or export it first".into());
     }
     if let Some(found) = of_text(name, text).or_else(|| of_row(name, text)) {
-        return found;
+        return Some(found);
     }
     if trimmed.starts_with('/') && !trimmed.starts_with("//") {
-        return "it looks like paths; give their host with ‹host›, such as ‹host› example.com"
-            .into();
+        let fix = "it looks like paths; give their host with ‹host›, such as ‹host› example.com";
+        return Some(fix.into());
     }
     let is_bare = trimmed.starts_with("//")
         || (trimmed.contains('.') && trimmed.starts_with(|first: char| first.is_alphanumeric()));
-    if !assumes_scheme && is_bare && !trimmed.contains(' ') && !trimmed.contains('@') {
-        return "it looks like URLs without a scheme; try ‹assume_scheme› https".into();
-    }
-    "pass a list with one URL per line, or name its format with ‹input_format›".into()
+    (!assumes_scheme && is_bare && !trimmed.contains(' ') && !trimmed.contains('@'))
+        .then(|| "it looks like URLs without a scheme; try ‹assume_scheme› https".into())
 }
 
 #[cfg(test)]
@@ -570,14 +610,15 @@ mod tests {
             ("'a.example'", "tr -d \"'\""),
             ("<https://a.example/>", "tr -d '<>'"),
             ("<p>https://a.example/</p>", "HTML"),
-            ("a,b", "‹input_format›"),
             ("\0\0", "binary"),
-            ("nothing", "‹input_format›"),
-            ("me@example.com", "‹input_format›"),
         ] {
-            let found = looks_like("list", text, false);
+            let found = looks_like("list", text, false).unwrap_or_default();
             assert!(found.contains(advice), "{text}: {found}");
         }
-        assert!(!looks_like("list", "example.com/x", true).contains("‹assume_scheme›"));
+        for (text, assumes_scheme) in
+            [("nothing", false), ("a,b", false), ("me@example.com", false), ("example.com/x", true)]
+        {
+            assert_eq!(looks_like("list", text, assumes_scheme), None);
+        }
     }
 }

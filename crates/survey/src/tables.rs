@@ -240,7 +240,7 @@ pub fn audit(report: &Report, problems: &[Diagnostic]) -> String {
             grouped(invalid),
         ]
     });
-    text.table(&["crawler", "may fetch", "", "must not", "", "not known", "not a URL"], agents);
+    text.table(&["crawler", "allow", "", "disallow", "", "unknown", "invalid"], agents);
     if !rest.is_empty() {
         let crawlers = rest.iter().map(|(_, places)| places.len() as u64).sum();
         text.line(format_args!("  and {} that may fetch more", counted(crawlers, "other crawler")));
@@ -271,7 +271,7 @@ pub fn audit(report: &Report, problems: &[Diagnostic]) -> String {
         let names = places.iter().map(|&place| names[place]);
         row(format!("{label} by {}", few(names, per_agent.len())), &counts)
     });
-    text.table(&["use", "y", "n", "differs by path"], uses);
+    text.table(&["hosts by use", "y", "n", "mixed"], uses);
     text.0
 }
 
@@ -285,7 +285,7 @@ fn push_crawlers(text: &mut TextTables, crawlers: &Crawlers<'_>, report: &Report
         name.chain(counts).chain([grouped(unknown), reading]).collect::<Vec<_>>()
     };
     let of_crawler = |it: &&RecordAgent| cells(crawlers::name(it), &it.verdicts, reading(it));
-    let heading = |first| [first, "requests", "must not", "", "not known", "its reading"];
+    let heading = |first| [first, "requests", "disallow", "", "unknown", "its reading"];
     text.table(&heading("crawler"), crawlers.bound.iter().map(of_crawler));
     text.table(&heading("not bound by robots.txt"), crawlers.not_bound.iter().map(of_crawler));
     if let Some(others) = &report.others {
@@ -314,7 +314,7 @@ fn push_crawlers(text: &mut TextTables, crawlers: &Crawlers<'_>, report: &Report
     let heading = [
         "Crawl-delay",
         "its use",
-        "asked (s)",
+        "delay (s)",
         "requests",
         "compared",
         "sooner",
@@ -489,7 +489,7 @@ fn push_host_policy(text: &mut TextTables, policy: &HostPolicy) {
             robot.patterns.map_or_else(|| "-".to_owned(), |it| it.to_string()),
         ]
     });
-    text.table(&["robot", "allowed", "groups", "patterns"], robots);
+    text.table(&["crawler", "allowed", "groups", "patterns"], robots);
     push_host_usage(text, &policy.usage);
     push_listing(text, policy);
 }

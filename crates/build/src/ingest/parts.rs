@@ -201,8 +201,8 @@ impl Merger {
     ///
     /// # Errors
     ///
-    /// If a file has a note of [`NoteKind::OF_FILES`], a capture without a date is superseded, or an input has different
-    /// files of one second, and strictness makes that an error, or a temporary file fails.
+    /// If a file has a note of [`NoteKind::OF_FILES`], a capture without a date is superseded, or an input has
+    /// different files of one second, and strictness makes that an error, or a temporary file fails.
     ///
     /// [`NoteKind::OF_FILES`]: portcullis_robots::syntax::NoteKind::OF_FILES
     pub fn finish(self) -> Result<Ingested, IngestError> {
@@ -397,7 +397,7 @@ impl<'m> LogReader<'m> {
         let files = self.files;
         let check = |entry: &mut Result<Entry<'_>, _>| {
             if entry.as_ref().is_ok_and(|entry| !entry.is_filed()) {
-                let what = "a key is neither that of an origin nor of another resource";
+                let what = "a key belongs neither to an origin nor to another resource";
                 *entry = Err(files.odd(what));
             }
         };

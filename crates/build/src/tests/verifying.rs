@@ -262,7 +262,7 @@ fn a_faulty_writer_is_found_out() {
         ("section 'outages'", |parts| parts.section(SectionKind::OUTAGES).clear()),
         ("compiles to", |parts| parts.section(SectionKind::LOG).clear()),
         ("it makes no sense", |parts| parts.section(SectionKind::LOG).push(0)),
-        ("a key is neither that of an origin", |parts| {
+        ("a key belongs neither to an origin", |parts| {
             // After its two lengths.
             parts.section(SectionKind::LOG)[2].make_ascii_uppercase();
         }),

@@ -261,7 +261,7 @@ fn members(records: &[&[u8]]) -> Vec<u8> {
 fn check_end(file: &[u8]) {
     let (keeper, error) = read_to_error(reader(file));
     assert_eq!(subjects(&keeper), ["http://h1.example/robots.txt"]);
-    assert!(error.unwrap().to_string().contains("nobody knows where the next record begins"));
+    assert!(error.unwrap().to_string().contains("it is not known where the next record begins"));
 }
 
 #[test]

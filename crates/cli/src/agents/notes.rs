@@ -87,8 +87,8 @@ impl AgentNotes {
         Ok(AgentNotes { run, notes, without_default })
     }
 
-    /// Shows the notes, and the names that no group has if they seem to be misspelt or have no rules at all: that
-    /// no group names a crawler is usual. A JSON summary has all of them instead.
+    /// Shows the notes, and the names that no group has if they seem to be misspelt or have no rules at all:
+    /// that no group names a crawler is usual. A JSON summary has all of them instead.
     pub fn show(&self, form: SummaryForm) {
         if matches!(form, SummaryForm::Json | SummaryForm::Quiet) {
             return;
@@ -143,7 +143,7 @@ fn left_out(questions: &QuestionPlan, lists: &[AgentList], dialect: &str) -> Vec
     for AgentList { name, skipped, .. } in lists {
         if !skipped.is_empty() && !has_default_lists {
             notes.push(format!(
-                "{name}: skipped because the dialect {dialect} has no such product token: {}",
+                "{name}: these names are not product tokens in {dialect} and are skipped: {}",
                 skipped.join(", ")
             ));
         }
@@ -163,7 +163,7 @@ fn other_readings(questions: &QuestionPlan, set: &PolicySet) -> Vec<String> {
     let has_default_lists = questions.each.as_ref().is_some_and(|each| each.has_default_lists);
     if !others.is_empty() && !has_default_lists {
         notes.push(format!(
-            "decided by {}, though operators document another way: {}",
+            "decided by {}, although operators document another dialect: {}",
             dialect.name,
             others.join(", ")
         ));
@@ -175,8 +175,8 @@ fn other_readings(questions: &QuestionPlan, set: &PolicySet) -> Vec<String> {
     for it in asked.documented().filter(is_named).filter(|_| has_dates && !set.has_history()) {
         if let Some((WithoutFile::LastCopy { days }, _)) = it.answers {
             notes.push(format!(
-                "{} keeps the last file for {days} days, which a set without history does not have: where \
-                 there is no file, {} decides",
+                "{} keeps the last file for {days} days, but a set without history has only the newest answer: \
+                 without a file, {} decides",
                 it.name(),
                 dialect.name
             ));

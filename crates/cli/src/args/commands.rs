@@ -25,6 +25,7 @@ use super::texts;
 /// The exit status is 0 if every URL is allowed, and 1 if one is disallowed, unknown or invalid. A
 /// build can fail when robots.txt blocks a page of the sitemap.
 #[derive(Args)]
+#[command(override_usage = values::usage("check", "-a A,B,…", "URL..."))]
 pub struct CheckArgs {
     /// URLs, or lists of URLs: `@FILE`, or `-` for standard input
     ///
@@ -60,6 +61,9 @@ pub struct CheckArgs {
     pub color: ColorArgs,
 }
 
+/// How the usage line of a run over records names the agents.
+const OF_RECORDS: &str = "<-a A,B,…|--agent-field NAME>";
+
 /// The output formats of `classify`, for its help.
 const FORMATS: &str = "\
 Formats:
@@ -73,7 +77,7 @@ Formats:
 ///
 /// Every record is written, in the order of the input.
 #[derive(Args)]
-#[command(after_long_help = FORMATS)]
+#[command(after_long_help = FORMATS, override_usage = values::usage("classify", OF_RECORDS, "[FILE]..."))]
 pub struct ClassifyArgs {
     #[command(flatten)]
     pub usage: UsageArgs,
@@ -95,14 +99,14 @@ pub struct ClassifyArgs {
 
     /// Write a row for each record and agent, with reason, line, rule and group
     ///
-    /// --columns selects other columns. With --usage, the line, value and kind of each statement and the licences
-    /// follow. A Parquet input keeps only its URL.
+    /// --columns selects other columns. With --usage, the line, value and kind of each statement and the
+    /// licences follow. A Parquet input keeps only its URL.
     #[arg(long, help_heading = "Output")]
     pub long: bool,
 
     /// Prefix of the names of added columns
     ///
-    /// In JSON Lines, of the names of added members.
+    /// In JSON Lines, it precedes the names of added members.
     #[arg(
         long,
         value_name = "PREFIX",
@@ -123,7 +127,7 @@ pub struct ClassifyArgs {
 /// Records are copied byte for byte, in the order of the input. By default, records of hosts
 /// without a policy and records that are not URLs are dropped; an empty line is not a URL.
 #[derive(Args)]
-#[command(mut_arg("output", |output| {
+#[command(override_usage = values::usage("filter", OF_RECORDS, "[FILE]..."), mut_arg("output", |output| {
     output.help(texts::OUTPUT_OF_FILTER).long_help(texts::OUTPUT_OF_FILTER_LONG)
 }))]
 pub struct FilterArgs {
@@ -150,7 +154,7 @@ pub struct FilterArgs {
 
     /// Destination of URLs with a web page as robots.txt
     ///
-    /// keep, drop or FILE, as for --unknown. JSON and binary data count as pages too. A page has no
+    /// keep, drop or FILE, as for --unknown. JSON and binary data are treated as pages too. A page has no
     /// rules, so every dialect allows everything.
     #[arg(long, value_name = "keep|drop|FILE", value_parser = values::path(RecordsTo::parse), default_value = "keep", value_hint = ValueHint::FilePath, help_heading = "Selection", hide_short_help = true)]
     pub pages: RecordsTo,
@@ -170,7 +174,7 @@ pub struct FilterArgs {
     ///
     /// Some tokens, such as Google-Extended and Applebot-Extended, fetch nothing: by rules for them, a file
     /// permits or refuses a use. A rule that allows a URL states y, one that disallows it n, and no rule
-    /// states nothing; the groups for * do not count. n of any token or field overrides y.
+    /// states nothing; the groups for * are ignored. n of any token or field overrides y.
     #[arg(long = "purpose-token", value_name = "TOKEN", value_delimiter = ',', value_parser = values::purpose_token, requires = "purpose", hide_short_help = true, help_heading = "Selection")]
     pub purpose_tokens: Vec<String>,
 
@@ -208,16 +212,17 @@ pub struct RecordsArgs {
     /// `classify` adds the verdict as of now
     ///
     /// The column follows the verdict of each agent and has its name with `_now`, and so does each column of
-    /// --usage. In `filter`, an agent must be allowed, and have the use of --purpose, at both times. An agent that is
-    /// disallowed at one time is disallowed, even if the other time is unknown.
+    /// --usage. In `filter`, an agent must be allowed, and have the use of --purpose, at both times. An agent
+    /// that is disallowed at one time is disallowed, even if the other time is unknown.
     #[arg(long, hide_short_help = true, help_heading = "Time")]
     pub and_now: bool,
 
     /// Treat URLs with an older or undated robots.txt as unknown (24h, 30d)
     ///
     /// The reason is `expired`, or `before-first` if the robots.txt was captured after --now. With `headers`, a
-    /// capture expires as its response headers and the dialect say, by default after 24 hours (RFC 9309, section
-    /// 2.4). An answer without a file has the age of its capture. After redirects, the oldest answer counts.
+    /// capture expires as its response headers and the dialect say, by default after 24 hours (RFC 9309,
+    /// section 2.4). An answer without a file has the age of its capture. After redirects, the age of the
+    /// oldest answer is used.
     #[arg(long, value_name = "DURATION", value_parser = values::max_age, help_heading = "Time")]
     pub max_age: Option<MaxAge>,
 
@@ -300,7 +305,8 @@ pub struct RecordsArgs {
 /// With --at TIME, the report is as of that time. With --time-field, each URL is decided as of its
 /// own time, and figures about files alone describe the newest policies.
 #[derive(Args)]
-#[command(mut_arg("top", |top| top.help("Number of rows per list [default: 50]")))]
+#[command(override_usage = values::usage("audit", OF_RECORDS, "[FILE]..."))]
+#[command(mut_arg("top", |top| top.help("Rows of each table, such as hosts or rules [default: 50]")))]
 #[command(mut_arg("agents", |agents| agents.required_unless_present_any(["user_agents", AGENT_OF_RECORD])))]
 pub struct AuditArgs {
     #[command(flatten)]
@@ -312,7 +318,7 @@ pub struct AuditArgs {
     ///
     /// `record` is the client in the format of a log. The requests of a crawler are compared with
     /// its Crawl-delay client by client. In a list without clients, all requests of a crawler to a
-    /// host count as one client.
+    /// host are compared as the requests of one client.
     #[arg(long, value_name = "NAME", value_delimiter = ',', requires = AGENT_OF_RECORD, hide_short_help = true, help_heading = "Questions")]
     pub client_field: Vec<String>,
 
@@ -456,8 +462,8 @@ pub struct CompileArgs {
 /// by commas. The answer is `equal` if both files give the same verdict on every possible URL. It
 /// is `different` if they do not: the rows have a shortest path in each direction and then a path
 /// for each rule that changes a verdict, with both verdicts and rules. It is `unknown` if a limit
-/// ended the comparison; the exit status is 2 if an answer is `unknown` and none is `different`. With FILE, the output is the
-/// same as for two sets, and each robots.txt applies to every URL.
+/// ended the comparison; the exit status is 2 if an answer is `unknown` and none is `different`. With FILE, the
+/// output is the same as for two sets, and each robots.txt applies to every URL.
 ///
 /// Two sets without FILE: a row for each changed origin, in the order of hosts, with the change
 /// (added, gone, state or rules), the old and the new state. With -a, an origin is reported only if
@@ -526,7 +532,7 @@ pub struct DiffArgs {
     mut_arg("agents", |agents| agents.requires("host")),
     mut_arg("user_agents", |agents| agents.requires("host")),
     mut_arg("memory", |memory| memory.requires("verify")),
-    mut_arg("top", |top| top.help("Number of rows per list [default: 10]"))
+    mut_arg("top", |top| top.help("Rows of each table, such as crawlers or hosts [default: 10]"))
 )]
 pub struct InspectArgs {
     /// The policy set
@@ -597,10 +603,11 @@ Columns:
 ///
 /// Values come from the compiled rules: whether a crawler may fetch all, part or none of an origin
 /// is decided over all paths, not by a list of URLs. The summary has totals for each crawler, in
-/// which a host counts once for each of its policies.
+/// which a host is counted once for each of its policies.
 #[derive(Args)]
 #[command(
     after_long_help = COLUMNS,
+    override_usage = values::usage("survey", "<-a A,B,…|--sitemaps>", ""),
     mut_arg("agents", |agents| agents.required_unless_present_any(["user_agents", "sitemaps"]))
 )]
 pub struct SurveyArgs {

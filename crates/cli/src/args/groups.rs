@@ -30,7 +30,7 @@ pub struct AgentArgs {
     /// original1994, `!` is part of the token). `@NAME` is a list: @ai-training, @ai-search,
     /// @ai-assistant, @ai-all, @search or @documented; or one known crawler as its operator
     /// documents it, such as @YandexBot. `portcullis --agent-lists` shows them. `@FILE` is a file
-    /// with one product token per line and comments after `#`. Repeated names count once. This flag
+    /// with one product token per line and comments after `#`. A repeated name is used once. This flag
     /// may be given multiple times.
     #[arg(
         short,
@@ -106,7 +106,7 @@ pub struct RecordAgentArgs {
 #[derive(Args, Default)]
 #[command(next_help_heading = "Questions")]
 pub struct UsageArgs {
-    /// Add what pages may be used for: train-ai, ai-use, search, use
+    /// Add usage preferences: train-ai, ai-use, search, use
     ///
     /// Separate several by commas. After its verdict, each agent gets a column for each label: y,
     /// n, ? (not stated) or - (no access). `use` is a level: immediate, reference or full. JSON and
@@ -120,7 +120,7 @@ pub struct UsageArgs {
 #[derive(Args)]
 #[command(next_help_heading = "Questions")]
 pub struct BaselineArgs {
-    /// Compare what each agent may fetch with what AGENT may: same, more, less or other
+    /// Compare the access of each agent with AGENT's: same, more, less or other
     ///
     /// The comparison is exact over all paths, or unknown if the search took too long. `survey`
     /// adds the columns relation and example_path: a shortest path that only the agent of the row
@@ -165,9 +165,9 @@ impl TextArgs {
 pub struct StrictArgs {
     /// Turn notes and warnings about the input into errors
     ///
-    /// Such as files that are skipped, longer than --max-robots-size, or HTML, JSON or binary data;
-    /// broken records; captures without a status or after --as-of. By default, each is reported,
-    /// and files are parsed as the dialect says.
+    /// They are about files that are skipped, longer than --max-robots-size, or HTML, JSON or
+    /// binary data; about broken records; and about captures without a status or after --as-of. By
+    /// default, each is reported, and files are parsed as the dialect says.
     #[arg(long, hide_short_help = true)]
     pub strict: bool,
 }
@@ -346,7 +346,7 @@ pub struct InputArgs {
 }
 
 /// How lists are read.
-#[derive(Args, Default, PartialEq, Eq)]
+#[derive(Args, Default)]
 #[command(next_help_heading = "Input")]
 pub struct ReadingArgs {
     #[arg(long, help = texts::INPUT_FORMAT, long_help = texts::INPUT_FORMAT_LONG, value_name = "FORMAT", value_parser = values::named(&ListFormat::ALL, ListFormat::as_str), hide_possible_values = true)]
@@ -394,6 +394,24 @@ pub struct ReadingArgs {
     /// Records are terminated by NUL instead of newline, in input and output
     #[arg(short = '0', long)]
     pub null_data: bool,
+}
+
+impl ReadingArgs {
+    /// Returns the first flag that is given.
+    pub fn given(&self) -> Option<&'static str> {
+        let flags = [
+            ("--input-format", self.input_format.is_some()),
+            ("--log-format", self.log_format.is_some()),
+            ("--url-field", !self.url_field.is_empty()),
+            ("--host", self.host.is_some()),
+            ("--host-field", !self.host_field.is_empty()),
+            ("--query-field", !self.query_field.is_empty()),
+            ("--scheme-field", !self.scheme_field.is_empty()),
+            ("--no-header", self.no_header),
+            ("--null-data", self.null_data),
+        ];
+        flags.into_iter().find_map(|(flag, is_given)| is_given.then_some(flag))
+    }
 }
 
 /// The file for records that are not URLs.

@@ -25,10 +25,11 @@ pub const QUIET: &str = "Print nothing; the exit status is the answer";
 pub const QUIET_FILTER: &str =
     "Print nothing; with --fail, the exit status says whether a record was kept";
 
-pub const HISTORY_OF_COMPILE: &str = "Keep all captures of each origin, to ask as of any time";
+pub const HISTORY_OF_COMPILE: &str =
+    "Keep all captures of each origin, so that the set answers for any time";
 
 pub const HISTORY_OF_COMPILE_LONG: &str = "\
-Keep all captures of each origin, to ask as of any time
+Keep all captures of each origin, so that the set answers for any time
 
 By default, the set has the newest policy of each origin. With this flag, each capture adds 16 bytes to the set, and each \
 distinct file adds its records. A capture without a date is older than all others; --strict \

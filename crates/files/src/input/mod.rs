@@ -4,8 +4,8 @@
 //! ([`TextChunks`]). It knows where records end ([`Framing`]), and nothing else of what they say.
 //!
 //! The same bytes give the same chunks, however they arrive. An input is decompressed if its first
-//! bytes show a compression, and held in memory one chunk at a time. A regular uncompressed file can be mapped instead ([`Source::mapped`]) and is then
-//! never copied.
+//! bytes show a compression, and held in memory one chunk at a time. A regular uncompressed file can be mapped
+//! instead ([`Source::mapped`]) and is then never copied.
 //!
 //! Cost: one `memrchr` per chunk for a mapping, one read and a copy of part of a record per chunk for a
 //! stream. Memory: a stream holds one chunk, or one record up to
@@ -24,7 +24,8 @@ mod stage;
 mod text;
 mod utf16;
 
-use std::io;
+use std::fs::File;
+use std::io::{self, Read as _};
 use std::path::Path;
 
 use crate::error::system_text;
@@ -140,9 +141,18 @@ impl InputError {
         InputError::Open { name: name.as_ref().display().to_string(), error: error.into() }
     }
 
-    /// The input called `name` cannot be read as it is.
+    /// The input called `name` cannot be read as it is. If it is called compressed and is not, the problem says
+    /// so.
     pub fn list(name: impl AsRef<Path>, problem: impl Into<String>) -> InputError {
-        InputError::List { name: name.as_ref().display().to_string(), problem: problem.into() }
+        let (name, mut problem) = (name.as_ref(), problem.into());
+        if let Some(coding) = Coding::from_file_name(name).filter(|_| is_plain(name)) {
+            let ending = name.extension().unwrap_or_default().display();
+            problem = format!(
+                "its name ends in .{ending}, but its data is not {coding} (rename it without .{ending}, or fetch it \
+                 again); {problem}"
+            );
+        }
+        InputError::List { name: name.display().to_string(), problem }
     }
 
     /// The input called `name` is surely of another kind than the one that is wanted.
@@ -155,4 +165,15 @@ impl InputError {
         use InputError::{Damaged, Forgeable, List, Truncated};
         matches!(self, Truncated { .. } | Damaged { .. } | List { .. } | Forgeable(_))
     }
+}
+
+/// Whether a file is not compressed. False if it cannot be read.
+fn is_plain(path: &Path) -> bool {
+    let mut first = [0; 4];
+    // A pipe would wait for its writer.
+    let read = path.is_file().then(|| File::open(path)?.read(&mut first));
+    read.and_then(io::Result::ok).is_some_and(|bytes| {
+        let kind = FileKind::from_list(&first[..bytes]);
+        !matches!(kind, FileKind::Gzip | FileKind::Zstd | FileKind::Empty)
+    })
 }

@@ -330,7 +330,7 @@ fn everything_disallowed(findings: &mut Findings<'_, '_>, analyst: &mut Analyst<
             Ok(None) => continue,
             Err(bound) => {
                 findings.unknown(format!(
-                    "whether every URL is disallowed for {whom} was not found: {bound}"
+                    "it is not known whether every URL is disallowed for {whom}: {bound}"
                 ));
                 continue;
             }

@@ -2,8 +2,8 @@
 //!
 //! This module defines the formats ([`ListFormat`]), their detection, the place of the URL, and the
 //! head before the first record. [`input`](crate::input) opens, decompresses and cuts inputs. A
-//! [`List`] defines where they may be cut, and [`Rows`] splits a chunk into [`Record`](crate::input::Record)s. No code
-//! here decides a URL.
+//! [`List`] defines where they may be cut, and [`Rows`] splits a chunk into [`Record`](crate::input::Record)s.
+//! No code here decides a URL.
 //!
 //! | format | a record | its URL | its time |
 //! |---|---|---|---|
@@ -318,7 +318,8 @@ words! {
         OtherFields => "other-fields": "the lines after it have other fields",
         /// The line of a log has not the format of its log.
         OtherFormat => "other-format": "the line does not fit the format of the log",
-        /// The target of the request ends where the server cuts it off, or the line is a part of one that was split.
+        /// The target of the request ends where the server cuts it off, or the line is a part of one that was
+        /// split.
         Cut => "cut": "the line or its target may be a part of a longer one",
         /// The request of an access log is not for a page.
         NoRequest => "no-request": "the request has no path or URL",
@@ -329,7 +330,7 @@ words! {
         /// The URL has a query, and the field of the query has another one.
         TwoQueries => "two-queries": "the URL has another query than the field of the query",
         /// The field of the scheme has neither http nor https, or another one than the host.
-        BadScheme => "bad-scheme": "the scheme is neither http nor https, or not that of the host",
+        BadScheme => "bad-scheme": "the scheme is neither http nor https, or differs from the scheme of the host",
         /// The column's value is null.
         Null => "null": "the column is null",
     }
@@ -508,9 +509,9 @@ impl List {
         self.format == ListFormat::Lines || self.url_column() == Some((0, 1))
     }
 
-    /// Returns the problem of objects, in JSON Lines, CDXJ or texts of Parquet, none of which had a field that was
-    /// named, and the fields of the first. Call it once all records were read; before, `are_all` is false, and it tells of fields
-    /// that make the URL alone.
+    /// Returns the problem of objects, in JSON Lines, CDXJ or texts of Parquet, none of which had a field that
+    /// was named, and the fields of the first. Call it once all records were read; before, `are_all` is false,
+    /// and it tells of fields that make the URL alone.
     pub fn missing_field(&self, noticed: Noticed, are_all: bool) -> Option<String> {
         let asked = match &self.layout {
             Layout::Fields(members) | Layout::Cdxj(members) => &members.asked,
@@ -566,8 +567,8 @@ impl List {
         found.map(move |(doubt, count)| doubt.describe(&counted(count, "request"), hosts))
     }
 
-    /// Returns notes on paths whose URL lacks a part, or has another one, that is in a field of their records, once all
-    /// records were read.
+    /// Returns notes on paths whose URL lacks a part, or has another one, that is in a field of their records,
+    /// once all records were read.
     pub fn notes_on_parts(&self, noticed: Noticed) -> impl Iterator<Item = String> {
         LeftPart::ALL.into_iter().filter_map(move |part| {
             let paths = noticed.count(part.doubt());
@@ -613,7 +614,8 @@ impl List {
         self.layout.fill(records, ([times, clients], hosts.as_ref()), arena, block);
     }
 
-    /// Returns the streams of a log whose last line goes on after `text`, which follows the text after which `open` do.
+    /// Returns the streams of a log whose last line goes on after `text`, which follows the text after which
+    /// `open` do.
     pub(crate) fn open_after(&self, text: &[u8], open: OpenStreams) -> OpenStreams {
         match &self.layout {
             Layout::Log(line) => line.open_after(text, open),

@@ -66,7 +66,8 @@ pub(super) struct Left<'c> {
 }
 
 impl LeftPart {
-    /// Whether a list whose paths are completed does not read the part. Without a host for all, it reads that of a field.
+    /// Whether a list whose paths are completed does not read the part. Without a host for all, it reads that
+    /// of a field.
     pub fn is_left(self, config: &ListConfig) -> bool {
         match self {
             LeftPart::Query => !config.queries.is_asked(),
@@ -86,7 +87,8 @@ impl LeftPart {
         }
     }
 
-    /// Says that so many paths lack the part that `fields` have, of the first records. Others may be in later ones.
+    /// Says that so many paths lack the part that `fields` have, of the first records. Others may be in later
+    /// ones.
     pub fn describe(self, paths: &str, fields: &[&str]) -> String {
         let fields = match (fields, self) {
             ([field], _) => format!("`{field}`"),
@@ -168,7 +170,7 @@ impl HostsOf {
             HostsOf::Server => "the log names; the host of the log decides",
             HostsOf::Headers => "‹host› or the log names; the host of the target decides",
             HostsOf::Records => {
-                "its record or ‹host› names; the host of the record decides, or without one that of the target"
+                "its record or ‹host› names; the host of the record decides, or, without one, the host of the target"
             }
         }
     }

@@ -9,14 +9,15 @@ use portcullis_captures::names::listed;
 use portcullis_text::figures::counted;
 
 use super::ListFormat;
+use super::advice::has_scheme;
 
 /// Names of columns and members that hold a URL, in any case, in every format. The first that exists
 /// counts.
 pub(crate) const URL_NAMES: [&str; 4] = ["url", "address", "loc", "uri"];
 
-/// Names for the parts of the URL of a path, besides names with `query` in them. A host in a field `hostname` may be the
-/// machine that wrote the log, and a port in `server_port` that after a proxy. A `port` counts in an object with the path,
-/// as ECS has it.
+/// Names for the parts of the URL of a path, besides names with `query` in them. A host in a field `hostname`
+/// may be the machine that wrote the log, and a port in `server_port` that after a proxy. A `port` counts in an
+/// object with the path, as ECS has it.
 const PART_NAMES: [(&str, LeftPart); 23] = [
     ("args", LeftPart::Query),
     ("qs", LeftPart::Query),
@@ -309,6 +310,11 @@ impl TableColumn {
 
     /// Returns the problem of a table without the column.
     pub fn missing(names: &[impl AsRef<[u8]>], at: &Place, value: Value) -> String {
+        if let ([line], true) = (names, at.is_asked())
+            && has_scheme(line.as_ref())
+        {
+            return format!("a list of plain URLs has no columns; omit {}", value.flag());
+        }
         let problem = match at.names() {
             [] => {
                 let [rest @ .., last] = &URL_NAMES;
@@ -352,8 +358,8 @@ pub(super) fn rival(names: &[impl AsRef<[u8]>], place: usize, has_paths: bool) -
     Some(String::from_utf8_lossy(name.as_ref().trim_ascii()).into_owned())
 }
 
-/// Returns the part of the URL of a path that a column or a field with this name next to it has, in any case. Both may be
-/// in an object.
+/// Returns the part of the URL of a path that a column or a field with this name next to it has, in any case.
+/// Both may be in an object.
 pub(super) fn part_called(name: &[u8], are_inside: bool) -> Option<LeftPart> {
     let is = |usual: &str| name.eq_ignore_ascii_case(usual.as_bytes());
     let is_last = |usual: &str| name.last().map(u8::to_ascii_lowercase) == usual.bytes().last();

@@ -614,7 +614,7 @@ fn formats_without_the_place_of_the_time() {
     let lines = b"https://a.example/\n";
     for (name, bytes, place, words) in [
         ("-", &lines[..], Place::Record, "records of plain lines have no time of their own"),
-        ("-", lines, at(&["t"]), "no column `t`; its columns are `https://a.example/`"),
+        ("-", lines, at(&["t"]), "a list of plain URLs has no columns; omit ‹time_field›"),
         ("-", NUTCH, at(&["t"]), "‹at› TIME"),
         ("-", JOURNAL, Place::Record, "have no time of their own"),
         ("-", NUTCH, Place::Record, "have no time of their own"),

@@ -18,7 +18,7 @@ fn verdict_cells(verdicts: &Figures) -> [Markup; 4] {
 }
 
 const COLUMNS: [&str; 6] =
-    ["crawler", "#requests", "#must not fetch", "#share", "#not known", "its reading"];
+    ["crawler", "#requests", "#disallow", "#share", "#unknown", "its reading"];
 
 impl View<'_> {
     /// Returns the requests of crawlers; `None` if there are no records, or they have no agents of their own.
@@ -83,7 +83,7 @@ impl View<'_> {
         let columns = [
             "crawler",
             "its use",
-            "asked (seconds)",
+            "delay (seconds)",
             "#requests",
             "#compared",
             "#sooner",
@@ -130,7 +130,7 @@ impl View<'_> {
         let together = together.map(|(name, verdicts)| cells(html! { em { (name) } }, verdicts));
         let named = self.rows(all).iter().map(|it| cells(code(&it.product), &it.verdicts));
         let caption = self.caption("Requests by product", all, *total);
-        let columns = ["sender", "#requests", "#must not fetch", "#share", "#not known"];
+        let columns = ["sender", "#requests", "#disallow", "#share", "#unknown"];
         Some(Section {
             id: "others",
             title: "Who else sent requests",
@@ -139,8 +139,8 @@ impl View<'_> {
                     "Headers name " (grouped(*total)) " products that are no known crawler."
                 }
             },
-            meaning: "Browsers, tools, and crawlers that are not known. The groups for * apply to them. One \
-                that a file names and nobody asked about is not known.",
+            meaning: "Browsers, tools, and unknown crawlers. The groups for * apply to them. The verdict is unknown if \
+                a file names such a crawler and -a does not.",
             advice: "Name the crawlers among them with -a to give each a row of its own.",
             body: table("others-table", &caption, SHOWN, &columns, together.chain(named)),
         })

@@ -24,12 +24,8 @@ use crate::list::List;
 /// The most characters of a host in the label of a rule.
 const HOST_CHARACTERS: usize = 40;
 
-const VERDICTS: [Part<'_>; 4] = [
-    ("allow", "may fetch"),
-    ("disallow", "must not fetch"),
-    ("unknown", "not known"),
-    ("invalid", "not a URL"),
-];
+const VERDICTS: [Part<'_>; 4] =
+    [("allow", "allow"), ("disallow", "disallow"), ("unknown", "unknown"), ("invalid", "invalid")];
 const RULES: [Part<'_>; 2] =
     [("allow", "URLs that the rule allows"), ("disallow", "URLs that the rule disallows")];
 const RELATIONS: [Part<'_>; 5] = [
@@ -85,7 +81,7 @@ impl View<'_> {
         let mut rows = alike(per_agent.iter().map(figures));
         rows.sort_by_key(|([allow, ..], _)| *allow);
         let bar = |(values, crawlers): &([u64; 4], Vec<usize>)| {
-            let figure = format!("may fetch {}", share(values[0], *whole));
+            let figure = format!("allow {}", share(values[0], *whole));
             Bar::new(View::few_agents(&self.decided(), crawlers), figure, *values)
         };
         // The columns add up to the records.
@@ -98,12 +94,8 @@ impl View<'_> {
             });
             once(View::agents(&self.decided(), crawlers)).chain(counts).collect()
         };
-        let names: [&[&str]; 4] = [
-            &["#may fetch", "#share"],
-            &["#must not fetch", "#share"],
-            &["#not known"],
-            &["#not a URL"],
-        ];
+        let names: [&[&str]; 4] =
+            [&["#allow", "#share"], &["#disallow", "#share"], &["#unknown"], &["#invalid"]];
         let names = (0..4).filter(shown).flat_map(|place| names[place].iter().copied());
         let columns: Vec<&str> = once("crawlers").chain(names).collect();
         Section {
@@ -149,7 +141,7 @@ impl View<'_> {
         };
         html! {
             @if self.report.known() == 0 {
-                "No URL was decided: for none of them a robots.txt is known."
+                "No URL was decided, because no robots.txt is known for any of them."
             } @else if verdicts.len() == 1 {
                 (may_fetch(most)) " of all records."
             } @else if allow(&most) == allow(&least) {
@@ -304,7 +296,7 @@ impl View<'_> {
                 "use",
                 "#fine (y)",
                 "#not permitted (n)",
-                "#differs by path",
+                "#mixed",
                 "#not stated",
                 "#no access",
                 "#not known",

@@ -13,21 +13,27 @@ use std::sync::Arc;
 impl LogFormat {
     pub(super) fn of_configuration(text: &str) -> Result<LogFormat, String> {
         let Parsed { tokens, escape, quoting } = of_configuration(text)?;
-        let format =
-            Format::new(None, tokens, escape, quoting, (Targets::default(), Shows::Nothing))?;
+        let format = Format::new(
+            (None, text),
+            tokens,
+            escape,
+            quoting,
+            (Targets::default(), Shows::Nothing),
+        )?;
         Ok(LogFormat(Arc::new(format)))
     }
 
     pub(super) fn of_server(server: &Server) -> LogFormat {
         let Server { name, format, escape, quoting, targets, shows, .. } = *server;
-        let built = Format::new(Some(name), of_row(format), escape, quoting, (targets, shows));
+        let built =
+            Format::new((Some(name), format), of_row(format), escape, quoting, (targets, shows));
         LogFormat(Arc::new(built.unwrap_or_else(|problem| panic!("{name}: {problem}"))))
     }
 }
 
 impl Format {
     fn new(
-        name: Option<&'static str>,
+        (name, text): (Option<&'static str>, &str),
         tokens: Vec<Token>,
         escape: Escape,
         quoting: Quoting,
@@ -81,6 +87,7 @@ impl Format {
         let steps = is_simple.then(steps).flatten();
         Ok(Format {
             name,
+            text: text.to_owned(),
             steps,
             outside,
             inside,
@@ -169,8 +176,8 @@ impl Chosen {
     }
 }
 
-/// Joins fields that are one: a host and its port, a path and its query, what makes a URL. Returns whether a port was
-/// joined to a host.
+/// Joins fields that are one: a host and its port, a path and its query, what makes a URL. Returns whether a
+/// port was joined to a host.
 fn merged(tokens: Vec<Token>) -> (Vec<Token>, bool) {
     let what =
         |token: &Token| if let Token::Field(field) = token { Some(field.what) } else { None };

@@ -1,25 +1,26 @@
 //! Reads the lines of logs of servers in a declared format.
 //!
-//! A format is the name of one that a server writes by default, or the text that stands in the configuration of Apache
-//! or nginx ([`LogFormat`]). It says which text of a line is the host, the request, the time and the agent, who wrote
-//! it, and how it is quoted and escaped:
+//! A format is the name of one that a server writes by default, or the text that stands in the configuration of
+//! Apache or nginx ([`LogFormat`]). It says which text of a line is the host, the request, the time and the
+//! agent, who wrote it, and how it is quoted and escaped:
 //!
 //! ```text
 //! a.example:443 192.0.2.7 - - [10/Oct/2025:13:55:36 -0700] "GET /a?b HTTP/1.1" 200 2326 "https://b.example/" "ABot/1.0"
 //! %v:%p         %h        %l %u %t                           "%r"                >s  %O   "%{Referer}i"        "%{User-Agent}i"
 //! ```
 //!
-//! Nothing is inferred from what most lines have. A line is cut at its texts in quotes, of which it has as many as the
-//! format, and each part from both ends up to what a client wrote ([`cut`]). A line that does not fit is
+//! Nothing is inferred from what most lines have. A line is cut at its texts in quotes, of which it has as many
+//! as the format, and each part from both ends up to what a client wrote ([`cut`]). A line that does not fit is
 //! [`Problem::OtherFormat`]. Text that a client can send is never read as something that the server wrote.
 //!
-//! Without a declaration, the first format of [`servers`] that all requests at the start of a list fit is taken, where
-//! each text must look as its server writes it. If there is none, the list is an error that asks for the declaration.
+//! Without a declaration, the first format of [`servers`] that all requests at the start of a list fit is
+//! taken, where each text must look as its server writes it. If there is none, the list is an error that asks
+//! for the declaration.
 //!
 //! A request that is not one for a page has no URL: `-`, the bytes of another protocol, `OPTIONS *`, `CONNECT`.
 //!
-//! Some servers log another target than the one that was asked for: they cut queries, or decode paths. The doubts are
-//! counted ([`Doubts`]).
+//! Some servers log another target than the one that was asked for: they cut queries, or decode paths. The
+//! doubts are counted ([`Doubts`]).
 
 mod build;
 mod cut;
@@ -75,6 +76,7 @@ pub struct LogFormat(Arc<Format>);
 #[derive(Debug, PartialEq, Eq)]
 struct Format {
     name: Option<&'static str>,
+    text: String,
     /// The segments outside of quotes: one more than texts in quotes.
     outside: Vec<Segment>,
     /// The segments in quotes.
@@ -156,6 +158,11 @@ impl LogFormat {
         self.0.name
     }
 
+    /// Returns the declaration of the format.
+    pub fn text(&self) -> &str {
+        &self.0.text
+    }
+
     /// Cuts a line into its fields, which are shown to `see`. Returns whether its texts may have escapes.
     #[inline]
     fn cut<'t>(
@@ -217,8 +224,8 @@ impl LogFormat {
         }
     }
 
-    /// Cuts the last texts in quotes, of which one or two may have quotes inside: they end at the last quote of the line,
-    /// and what stands between two of them occurs once. `rest` begins inside the first of them.
+    /// Cuts the last texts in quotes, of which one or two may have quotes inside: they end at the last quote of
+    /// the line, and what stands between two of them occurs once. `rest` begins inside the first of them.
     fn cut_raw<'t>(
         &self,
         rest: &'t [u8],
@@ -248,8 +255,8 @@ impl LogFormat {
         inside[number + 1].cut(&texts[end + between.len()..], see)
     }
 
-    /// Returns how requests are read, with or without what a collector writes before them, if `fits` says that some have
-    /// the format. The error says that it is not clear.
+    /// Returns how requests are read, with or without what a collector writes before them, if `fits` says that
+    /// some have the format. The error says that it is not clear.
     fn line_by(
         &self,
         requests: &[&[u8]],
@@ -328,8 +335,8 @@ impl LogFormat {
     }
 }
 
-/// Whether what stands between two texts in quotes stands between others in `rest` too, so that a client may have sent one
-/// of both.
+/// Whether what stands between two texts in quotes stands between others in `rest` too, so that a client may
+/// have sent one of both.
 fn is_again(between: &Segment, rest: &[u8], quoting: Quoting) -> bool {
     memchr_iter(b'"', rest).any(|quote| {
         let cut = between.cut_start(&rest[quote + 1..], quoting, &mut |_, _| Some(()));
@@ -337,7 +344,8 @@ fn is_again(between: &Segment, rest: &[u8], quoting: Quoting) -> bool {
     })
 }
 
-/// Returns the place of the quote that opens the next text. Apache has `""` for the name of a user that is empty.
+/// Returns the place of the quote that opens the next text. Apache has `""` for the name of a user that is
+/// empty.
 #[inline]
 fn opening(rest: &[u8], quoting: Quoting, outside: &Segment) -> Option<usize> {
     let (open, _) = quoting.end(rest)?;
@@ -348,8 +356,8 @@ fn opening(rest: &[u8], quoting: Quoting, outside: &Segment) -> Option<usize> {
     }
 }
 
-/// Returns the lines of requests. What rotates a log, or a server that starts, may write a line of its own, HAProxy
-/// logs what it could not read, and Kubernetes splits lines.
+/// Returns the lines of requests. What rotates a log, or a server that starts, may write a line of its own,
+/// HAProxy logs what it could not read, and Kubernetes splits lines.
 fn requests<'l>(lines: impl Iterator<Item = &'l [u8]>) -> Vec<&'l [u8]> {
     let mut open = OpenStreams::default();
     let all: Vec<&[u8]> = lines.filter(|line| !open.is_part(line)).collect();
@@ -366,8 +374,8 @@ impl LogLine {
     ///
     /// # Errors
     ///
-    /// If the format reads lines with and without what a collector writes before them, and some have none of that. The
-    /// same line may then be read in two ways.
+    /// If the format reads lines with and without what a collector writes before them, and some have none of
+    /// that. The same line may then be read in two ways.
     pub(super) fn declared<'l>(
         lines: impl Iterator<Item = &'l [u8]>,
         format: &LogFormat,
@@ -444,8 +452,8 @@ impl LogLine {
         !has_host && !targets.are_urls && lines.any(is_path)
     }
 
-    /// Returns the URL and the values of a line that has nothing rare: those that [`LogLine::read`] finds. `None` for
-    /// other lines. The line begins at a place in the text of `stops`.
+    /// Returns the URL and the values of a line that has nothing rare: those that [`LogLine::read`] finds.
+    /// `None` for other lines. The line begins at a place in the text of `stops`.
     #[inline]
     pub(super) fn read_usual<'c>(
         &self,
@@ -590,8 +598,8 @@ impl Format {
         Ok(query.map_or(found, |query| joined(&[found, b"?", query], arena)))
     }
 
-    /// Returns the URL that the server took a target to ask for: on the host that it found, or else on that of the
-    /// target.
+    /// Returns the URL that the server took a target to ask for: on the host that it found, or else on that of
+    /// the target.
     #[inline]
     fn site_of<'c>(
         &self,
@@ -624,8 +632,8 @@ pub(super) fn is_known(line: &[u8]) -> bool {
     memchr(b' ', line).is_some() && LogLine::find([line].into_iter(), Reads::default()).is_some()
 }
 
-/// Whether a line looks like one of a log, in whatever format: it has a method and a target after it. A line that
-/// begins with them is a request alone.
+/// Whether a line looks like one of a log, in whatever format: it has a method and a target after it. A line
+/// that begins with them is a request alone.
 pub(super) fn looks_like_log(line: &[u8]) -> bool {
     let is_between = |byte: &u8| b" \t\"'|;,=".contains(byte);
     let first = usize::from(!line.starts_with(b"\""));
