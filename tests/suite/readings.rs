@@ -120,8 +120,8 @@ const TABLE: &[Row] = &[
         [
             ["disallow deferred"; 3],
             ["disallow unreachable"; 3],
-            // Google's page: after 30 days without a copy, as if there were no file.
-            ["allow unavailable"; 3],
+            // The server answered: no outage, which would allow everything after 30 days.
+            ["disallow unreachable"; 3],
         ],
     ),
     (
@@ -140,8 +140,7 @@ const TABLE: &[Row] = &[
         [
             ["disallow deferred", "allow deferred", "disallow deferred"],
             ["disallow unreachable", "allow unreachable", "disallow unreachable"],
-            // Google's page: after 30 days without a copy, as if there were no file.
-            ["allow unavailable"; 3],
+            ["disallow unreachable", "allow unreachable", "disallow unreachable"],
         ],
     ),
     ("redirect away", &[(41, 301, Away)], [["disallow rule"; 3]; 3]),

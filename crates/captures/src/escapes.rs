@@ -4,8 +4,11 @@
 //! Cost: a search for line ends; a body that has none or escapes each is searched for `\n`, and parsed if it
 //! has it.
 
+use base64::Engine;
 use portcullis_dialect::dialect::RFC_9309;
 use portcullis_robots::syntax::{NoteKind, RobotsTxt};
+
+use super::record::BASE64;
 
 /// The problem of a body with `\n` for line ends.
 const ESCAPED: &str = "its body has `\\n` for line ends, as TSV of databases and text that is escaped twice \
@@ -15,6 +18,9 @@ const ESCAPED: &str = "its body has `\\n` for line ends, as TSV of databases and
 /// The problem of a body with a backslash before each line end.
 const BACKSLASHED: &str = "the lines of its body end in `\\`, as MySQL writes them (INTO OUTFILE), and would \
      not be what the server sent; write JSON Lines (mysql --raw -N -e 'SELECT JSON_OBJECT(…)')";
+
+/// The problem of a body in base64, as BigQuery exports bytes.
+const ENCODED: &str = "its body is base64, and would be one line without a field; name it with ‹fields› body_base64=NAME";
 
 /// Returns what is wrong with the line ends of a body; `None` if they are real, or there are none.
 pub(super) fn problem(body: &[u8]) -> Option<&'static str> {
@@ -27,8 +33,20 @@ pub(super) fn problem(body: &[u8]) -> Option<&'static str> {
         return Some(BACKSLASHED);
     }
     let line = body.trim_ascii();
-    let is_line = memchr::memchr2(b'\r', b'\n', line).is_none();
-    (is_line && has_more_records(line)).then_some(ESCAPED)
+    if memchr::memchr2(b'\r', b'\n', line).is_some() {
+        return None;
+    }
+    if is_base64_of_records(line) {
+        return Some(ENCODED);
+    }
+    has_more_records(line).then_some(ESCAPED)
+}
+
+/// Whether a line is a file in base64.
+fn is_base64_of_records(line: &[u8]) -> bool {
+    // A record has a colon, which base64 has not.
+    let may_be = !line.is_empty() && memchr::memchr(b':', line).is_none();
+    may_be && BASE64.decode(line).is_ok_and(|body| records(&body) > 0)
 }
 
 /// Returns what is wrong with a body that is one line because its field has no quotes.
@@ -74,6 +92,9 @@ mod tests {
         ] {
             assert_eq!(problem(body.as_bytes()), Some(ESCAPED), "{body}");
         }
+        for body in ["VXNlci1hZ2VudDogKgpEaXNhbGxvdzogLwo=", " RGlzYWxsb3c6IC8 \n"] {
+            assert_eq!(problem(body.as_bytes()), Some(ENCODED), "{body:?}");
+        }
         for body in
             ["User-agent: *\\\nDisallow: /\\\n", "a\\\r\nb\\\r\n", "a\r\\\nb", "User-agent: *\\\n"]
         {
@@ -83,6 +104,8 @@ mod tests {
             "",
             "\n",
             "\\n",
+            "aGVsbG8=",
+            "bm8gcmVjb3JkOg==",
             r"see C:\new\readme",
             r"Disallow: /a\nb",
             "User-agent: *\nDisallow: /a\\nDisallow: /b\n",

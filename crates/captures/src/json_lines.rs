@@ -298,7 +298,9 @@ fn within<'l, T: Deserialize<'l> + Default>(
     value: Option<FieldValue<'l>>,
 ) -> Result<T, String> {
     let Some(FieldValue::Json(value)) = value else { return Ok(T::default()) };
-    let before = value.as_ptr().addr() - line.as_ptr().addr();
+    // A value of a text with members has no column in the line.
+    let before = line.as_ptr_range().contains(&value.as_ptr());
+    let before = if before { value.as_ptr().addr() - line.as_ptr().addr() } else { 0 };
     let parsed = serde_json::from_str::<Option<T>>(value);
     Ok(parsed.map_err(|error| describe(&error, before))?.unwrap_or_default())
 }

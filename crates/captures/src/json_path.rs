@@ -298,6 +298,11 @@ impl Members {
         Walk { members: self, arena, found, near: None }.enter(0, self.all(), text)
     }
 
+    /// Reads a text that is missing, as null.
+    pub fn read_null(&self, found: &mut [Found<'_>]) {
+        self.paths.iter().for_each(|it| found[it.value].set(it.rank, FieldValue::Null));
+    }
+
     /// Returns the path with a number.
     pub fn path(&self, number: usize) -> &FieldPath {
         &self.paths[number].path
@@ -480,8 +485,10 @@ impl<'l> Visitor<'l> for ValueAt<'_, '_, 'l> {
         f.write_str("a value")
     }
 
+    /// Sets what the paths lead to as well: they end at nothing else.
     fn visit_unit<E: Error>(self) -> Result<(), E> {
-        self.set(FieldValue::Null)
+        numbers(self.paths | self.ended).for_each(|it| self.walk.set(it, FieldValue::Null));
+        Ok(())
     }
 
     fn visit_bool<E: Error>(self, value: bool) -> Result<(), E> {

@@ -22,7 +22,7 @@ use super::schema::{CaptureField, FieldMap};
 use super::{Capture, ReadConfig, Subject};
 
 /// The standard alphabet (RFC 4648, section 4), padded or not.
-const BASE64: GeneralPurpose = GeneralPurpose::new(
+pub(super) const BASE64: GeneralPurpose = GeneralPurpose::new(
     &alphabet::STANDARD,
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
@@ -106,7 +106,7 @@ impl<'r> Record<'r> {
         let captured_at = self.time(fields.unit)?;
         let has_error = self.is_set(CaptureField::Error);
         let status = self.status()?;
-        let body = self.body(status, config)?;
+        let body = self.body(status, fields, config)?;
         let body_bytes = body.as_ref().map_or(0, |body| body.len());
         let ranges = head.ranges.iter().copied();
         let is_truncated = self.is_set(CaptureField::Truncated)
@@ -180,13 +180,25 @@ impl<'r> Record<'r> {
     fn body(
         &mut self,
         status: Option<u16>,
+        fields: &FieldMap,
         config: &ReadConfig,
     ) -> Result<Option<Cow<'r, [u8]>>, String> {
         let is_file = status.is_none_or(|it| matches!(it, 0 | 200..=299));
         let is_alias = self.values[CaptureField::Body as usize].rank > 0;
-        let encoded = self.text(CaptureField::BodyBase64)?;
-        if encoded.is_some() && is_alias {
-            self.take(CaptureField::Body);
+        let mut encoded = self.text(CaptureField::BodyBase64)?;
+        // A field with such a name may be something else, but an empty one in base64 is no body next to it.
+        if let Some(base64) = encoded.as_deref().filter(|_| is_alias)
+            && let Some(FieldValue::Text(text)) = self.take(CaptureField::Body)
+            && !text.is_empty()
+        {
+            if base64.is_empty() {
+                self.set(CaptureField::Body, 1, FieldValue::Text(text));
+                encoded = None;
+            } else if is_file
+                && *String::from_utf8_lossy(&decode(base64, config)?).as_bytes() != *text
+            {
+                fields.note_two(CaptureField::Body);
+            }
         }
         match (self.text(CaptureField::Body)?, encoded) {
             (Some(_), Some(_)) => {

@@ -137,8 +137,9 @@ impl WarcReader {
             return Ok(Err(format!("its header is longer than {HEADER_BLOCK_BYTES_MAX} bytes")));
         };
         let header = unfold(&window[..header_bytes]);
-        let Some(header) = Header::read(&header) else {
-            return Ok(Err("its header has no Content-Length".to_owned()));
+        let header = match Header::read(&header) {
+            Ok(header) => header,
+            Err(problem) => return Ok(Err(problem.to_owned())),
         };
         let (fate, has_crlf) = (header.fate(), header.has_crlf);
         let bytes = header.block_bytes.saturating_add(header_bytes as u64);

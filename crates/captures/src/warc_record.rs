@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 
-use memchr::memchr;
+use memchr::{memchr, memmem};
 
 use portcullis_engine::bytes::trim;
 use portcullis_files::kind;
@@ -15,7 +15,7 @@ use portcullis_robots::access::{CachingHeaders, CaptureNote, UnixSeconds};
 use super::body::{Settled, is_html, is_redirect, notes, settle};
 use super::capture::names_robots_txt;
 use super::decoding::Budget;
-use super::fields::{WHITE_SPACE, byte_count, fields};
+use super::fields::{WHITE_SPACE, byte_count, fields, lines};
 use super::http::{HeadProblem, Message};
 use super::{Capture, Confirms, PayloadNames, ReadConfig, Subject};
 use crate::limits::HEADER_BLOCK_BYTES_MAX;
@@ -101,13 +101,22 @@ pub(super) struct Header<'h> {
 }
 
 impl<'h> Header<'h> {
-    /// Parses an [unfolded](super::fields::unfold) header, from its version line to its empty line. If a field
-    /// is repeated, the first counts. `None` if it does not give the length of its block.
-    pub(super) fn read(block: &'h [u8]) -> Option<Header<'h>> {
+    /// Parses an [unfolded](super::fields::unfold) header, from its version line to its empty line. The error says
+    /// what is wrong with it.
+    ///
+    /// † A writer that was killed leaves a part of a header, and what is appended later continues it. So a header
+    /// with another version line, or twice with what no record has twice (ISO 28500, section 4), is no header.
+    pub(super) fn read(block: &'h [u8]) -> Result<Header<'h>, &'static str> {
         let mut found = Header {
             has_crlf: memchr(b'\n', block).is_some_and(|at| block[..at].ends_with(b"\r")),
             ..Header::default()
         };
+        // The cut may be in the name of a field.
+        let is_version =
+            |line: &[u8]| memchr(b':', line).is_none() && memmem::find(line, kind::WARC).is_some();
+        if lines(block).skip(1).any(is_version) {
+            return Err("another record begins in its header");
+        }
         let mut length = None;
         for (name, value) in fields(block) {
             let field = match &*name.to_ascii_lowercase() {
@@ -129,12 +138,15 @@ impl<'h> Header<'h> {
                 }
                 _ => continue,
             };
-            field.get_or_insert(value);
+            if field.replace(value).is_some() {
+                return Err("its header has a field twice");
+            }
         }
-        found.block_bytes = byte_count(length?)?;
+        let length = length.and_then(byte_count);
+        found.block_bytes = length.ok_or("its header has no Content-Length")?;
         found.target = found.target.map(without_brackets);
         found.repeated_target = found.repeated_target.map(without_brackets);
-        Some(found)
+        Ok(found)
     }
 
     /// Whether the record is one of several that stand for a capture, as in a WAT file.
@@ -335,7 +347,7 @@ mod tests {
     #[test]
     fn what_is_kept() {
         let lines = "warc-TYPE: Response\r\nWARC-Target-URI:\r\n <http://a.example/robots.txt>\r\n\
-                     WARC-Target-URI: http://b.example/robots.txt\r\nContent-Type: text/html\r\n\
+                     Content-Type: text/html\r\n\
                      WARC-Date: 2024-01-02T03:04:05.678Z\r\n";
         let kept = Kept {
             kind: Kind::Response,
@@ -382,7 +394,18 @@ mod tests {
         }
         for length in ["", "Content-Length: x\r\n", "Content-Length:\r\n"] {
             let header = format!("WARC/1.0\r\nWARC-Type: response\r\n{length}\r\n");
-            assert!(Header::read(header.as_bytes()).is_none());
+            assert!(Header::read(header.as_bytes()).is_err());
+        }
+        let whole = "WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: http://a.example/robots.txt\r\n\
+                     WARC-Date: 2024-01-01T00:00:00Z\r\nContent-Length: 7\r\n\r\n";
+        assert!(Header::read(whole.as_bytes()).is_ok());
+        // A header that was cut after any byte of its fields, and another record right after it.
+        for bytes in 1..whole.len() - "\r\n".len() {
+            let torn = [&whole[..bytes], whole].concat();
+            assert!(
+                !begins_record(torn.as_bytes()) || Header::read(torn.as_bytes()).is_err(),
+                "{bytes}"
+            );
         }
     }
 

@@ -38,8 +38,10 @@ impl Targets {
         let window = &window[..window.len().min(HEADER_BLOCK_BYTES_MAX)];
         let header_bytes = block_bytes(window).filter(|_| begins_record(window));
         let block = header_bytes.map(|bytes| unfold(&window[..bytes]));
-        let Some(header) = block.as_deref().and_then(Header::read) else {
-            return Err(self.failure("no whole WARC record begins here"));
+        let header = block.as_deref().map_or(Err("no whole WARC record begins here"), Header::read);
+        let header = match header {
+            Ok(header) => header,
+            Err(problem) => return Err(self.failure(problem)),
         };
         let (url, is_metadata) = (header.target().map(<[u8]>::to_vec), header.is_metadata());
         let bytes = header.block_bytes.saturating_add(header_bytes.unwrap_or(0) as u64);

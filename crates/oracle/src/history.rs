@@ -172,6 +172,10 @@ impl<'a> Archive<'a> {
                 (Meaning::NotModified, Some(file)) if !self.is_after_lost_file(&captures) => {
                     return answer(Policy::File(&file.body));
                 }
+                // The server answered, and the archive lacks what it said.
+                (Meaning::Outcome(outcome), _) if newest.is_cut => {
+                    return answer(Policy::Outcome(outcome));
+                }
                 (Meaning::Outcome(outcome), _) => {
                     let is_long = self.is_long_outage(&captures, time);
                     let policy = self.failed(outcome, is_long, copy);
@@ -238,7 +242,8 @@ impl<'a> Archive<'a> {
     /// Returns whether the origin was unreachable for more than 30 days: since the first failure
     /// after the last other answer.
     fn is_long_outage(&self, captures: &[&Archived], time: u64) -> bool {
-        let is_failure = |it: &&&Archived| self.leads_to(it, &[PolicyState::Unreachable]);
+        let is_failure =
+            |it: &&&Archived| !it.is_cut && self.leads_to(it, &[PolicyState::Unreachable]);
         let answered_at = captures.iter().filter(|it| !is_failure(it)).filter_map(|it| it.at).max();
         let failures = captures.iter().filter(is_failure).filter_map(|it| it.at);
         let first = failures.filter(|&at| Some(at) >= answered_at).min();

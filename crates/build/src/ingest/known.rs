@@ -165,9 +165,10 @@ impl<B> Known<B> {
         self.facts.lacks_target() && self.access(rules) == Access::Follow
     }
 
-    /// Returns whether the server failed, so that the capture may be part of an outage.
+    /// Returns whether the server failed, so that the capture may be part of an outage. It did not where the archive
+    /// lacks what it sent.
     pub(super) fn is_failure(&self, rules: &AccessRules) -> bool {
-        self.state(rules) == Some(PolicyState::Unreachable)
+        self.state(rules) == Some(PolicyState::Unreachable) && !self.facts.lacks_body()
     }
 
     /// Returns the state of a policy without a file; `None` for a file, and for a redirect, even to

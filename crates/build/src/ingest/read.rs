@@ -328,12 +328,12 @@ impl Digest<'_> {
         self.captures.push((places, known));
     }
 
-    /// Returns the hash of a body that is one line with text; 0 for another.
+    /// Returns the hash of a body that is one line, which may be empty; 0 for another.
     fn line(&self, body: &[u8]) -> u64 {
         let line = body.trim_ascii();
-        match line.is_empty() || memchr::memchr2(b'\r', b'\n', line).is_some() {
-            true => 0,
-            false => self.reading.hasher.hash_one(line).max(1),
+        match memchr::memchr2(b'\r', b'\n', line) {
+            Some(_) => 0,
+            None => self.reading.hasher.hash_one(line).max(1),
         }
     }
 

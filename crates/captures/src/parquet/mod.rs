@@ -181,7 +181,7 @@ impl Schema {
             for (field, rank, values) in &columns {
                 record.set(*field, *rank, values.at(row));
             }
-            let objects = objects.iter().zip(&texts).filter(|(_, texts)| texts.is_valid(row));
+            let objects = objects.iter().zip(&texts);
             let capture = read_members(objects, row, &arena, &mut record, fields)
                 .and_then(|()| record.capture(&Head::default(), fields, config));
             sink(capture.map_err(|problem| {
@@ -201,6 +201,10 @@ fn read_members<'r>(
     fields: &FieldMap,
 ) -> Result<(), String> {
     for (objects, texts) in objects {
+        if texts.is_null(row) {
+            objects.members.read_null(&mut record.values);
+            continue;
+        }
         let read = objects.members.read_text(texts.value(row), arena, &mut record.values);
         read.map_err(|error| format!("a text with damaged JSON: {error}"))?;
     }

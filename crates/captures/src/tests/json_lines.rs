@@ -372,7 +372,7 @@ fn fields_have_usual_names_and_those_that_are_given() {
     let url = |subject, body| Some((subject, body, false, 200));
     let host = |subject, body| Some((subject, body, true, 200));
     type Found = Option<(&'static str, &'static str, bool, u16)>;
-    let rows: [(&[&str], &str, Found); 22] = [
+    let rows: [(&[&str], &str, Found); 25] = [
         (&[], r#"{"robots_url": "u", "content": "x"}"#, url("u", "x")),
         (&[], r#"{"domain": "h", "content": "x"}"#, host("h", "x")),
         (
@@ -386,6 +386,9 @@ fn fields_have_usual_names_and_those_that_are_given() {
         // The value of a losing name is not read.
         (&[], r#"{"url": "u", "uri": 1, "text": {}, "body": "x"}"#, url("u", "x")),
         (&[], r#"{"url": "u", "text": "x", "body_base64": "YQ=="}"#, url("u", "a")),
+        (&[], r#"{"url": "u", "text": "x", "body_base64": ""}"#, url("u", "x")),
+        (&[], r#"{"url": "u", "text": "", "body_base64": ""}"#, url("u", "")),
+        (&[], r#"{"url": "u", "text": "VXNlci1hZ2VudDogKg=="}"#, None),
         (&[], r#"{"url": "u", "content": [1]}"#, None),
         (&["url=a.b"], r#"{"a": {"b": "u"}, "body": "x"}"#, url("u", "x")),
         (&["url=a\\.b"], r#"{"a.b": "u", "body": "x"}"#, url("u", "x")),
@@ -739,6 +742,10 @@ fn names_that_no_record_has_and_fields_with_two_names_are_noted() {
     assert!(found.renewed().doubted().is_empty());
     let found = noted(line, &["truncated=cut", "status=status", "host="]);
     assert!(found.missing().is_none() && found.doubted().is_empty());
+    for (body, doubted) in [("x", &[][..]), ("y", &[CaptureField::Body])] {
+        let line = format!(r#"{{"url": "u", "text": "{body}", "body_base64": "eA=="}}"#);
+        assert_eq!(noted(line.leak(), &[]).doubted(), doubted);
+    }
     // Equal values, null, and a host next to a URL raise no doubt.
     let line = r#"{"url": "u", "uri": "u", "host": "a", "domain": "b", "status": 404, "body": null, "text": "x"}"#;
     assert!(noted(line, &[]).doubted().is_empty());

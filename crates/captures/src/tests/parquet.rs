@@ -546,6 +546,25 @@ fn members_of_texts_are_those_of_json_lines() {
     }
 }
 
+/// Otherwise a missing status would be 200.
+#[test]
+fn members_of_null_are_null() {
+    let names = || fields(&["url=u", "status=m.status", "body=b"]);
+    let columns = vec![
+        ("u", texts(&["u"])),
+        ("b", texts(&[""])),
+        ("m", Arc::new(StringArray::from(vec![None::<&str>])) as ArrayRef),
+    ];
+    let rows = read_with(columns, &names());
+    assert_eq!(rows.captures[0].capture.answer, Fetched::NoResponse);
+    for null in ["null", r#"{"status": null}"#] {
+        let line = format!(r#"{{"u": "u", "b": "", "m": {null}}}"#);
+        let source = Source::from_reader("lines", std::io::Cursor::new(line));
+        let found = read_all(&mut crate::json_lines::open(source, &names()), None);
+        assert_eq!(found.captures, rows.captures, "{null}");
+    }
+}
+
 #[test]
 fn a_damaged_text_has_no_members() {
     let names = || fields(&["url=m.url", "body=m.body"]);

@@ -13,7 +13,8 @@
 //! † An outage is that of the resource at the end of the redirects. Its last good copy is the
 //! newest file of all resources on the way, even if an answer without a file came after it. Of two
 //! equally new files, that of the later resource counts. A resource that was not captured, a
-//! redirect to nowhere and a "not modified" without a file are no outages.
+//! redirect to nowhere, a "not modified" without a file and an answer whose body the archive lacks are no
+//! outages.
 //!
 //! † A policy behind redirects has the age of the oldest answer on the way, and expires with the
 //! first of them: each is used again as long as the policy is. An answer without a date leaves the
@@ -182,6 +183,9 @@ impl<C: Copy + From<AccessOutcome>, L> Step<C, L> {
         let &Resolving { rules, long_outage, as_of } = resolving;
         let mut standing = self.outcome(outcome, rules);
         let View { newest, failing_since: since, .. } = &self.view;
+        if newest.facts.lacks_body() {
+            return standing;
+        }
         if let Some(serves) = at_once(outcome, long_outage, rules) {
             let notes = &mut standing.facts.capture_notes;
             *notes = notes.with(CaptureNote::OutageUnavailable);

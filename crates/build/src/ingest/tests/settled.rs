@@ -483,7 +483,7 @@ fn different_single_lines_of_a_second_are_rows_wherever_they_are() {
         let pieces = vec![
             vec![line("a", "*"), line("b", "not here"), line("*e.example", "*")],
             vec![line("c", FILE), line("d", "/d"), line("a", FILE), line("h", "User-agent: *\n")],
-            vec![line("a", "/x"), line("b", " not here\n"), line("c", "not here")],
+            vec![line("a", "/x"), line("b", " not here\n"), line("c", "not here"), line("h", "\n")],
             vec![line("*e.example", "/e"), line("g", "*"), line("g", "/x")],
             // Lines with records are rows of lines.
             vec![line("h", "Disallow: /"), line("i", "Disallow: /"), line("i", "Disallow: /\r\n")],
