@@ -7,13 +7,16 @@
 //! ```
 //!
 //! `#Fields` names the fields of the lines after it; blanks or TABs separate them, and `-` is an empty
-//! one. If all lines at the start of a log have as many fields between TABs alone, a blank is part of a field.
+//! one. Where TABs separate the names, or the fields of the first line that is complete, a blank is part of a
+//! field in all lines.
 //! The URL is the stem, with the query after `?`. Servers write `+` or `%20` for the blanks of
 //! an agent, or quotes around it. A stem that is a URL is what the client sent, so the host of its line
 //! decides, as in a table. A port completes the host that is given for all.
 //!
 //! A client may send quotes in a query. They are those of the server only if they stand around the stem too,
-//! where no client can send one: a target begins with `/` or a scheme.
+//! where no client can send one: a target begins with `/` or a scheme. One may send them in an agent too, in
+//! which a server may write them as they are. So a line counts only if it has the fields of `#Fields` in one
+//! way alone.
 //!
 //! Akamai writes the host into the path: a log with `cs-ip` has `cs-uri` as `/HOST/PATH`.
 //!
@@ -31,7 +34,8 @@ use portcullis_captures::names::listed;
 use portcullis_robots::access::UnixSeconds;
 use portcullis_robots::syntax::BYTE_ORDER_MARK;
 
-const FIELDS: &[u8] = b"#Fields:";
+/// The words of a line with quotes. One with more counts as one with another number of fields.
+const WORDS_MAX: usize = 4096;
 
 /// The positions of the values among the fields of a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,7 +59,7 @@ pub(super) struct W3cLine {
 /// Whether a text begins with the directives of a W3C extended log.
 pub(super) fn is_w3c(text: &[u8]) -> bool {
     let lines = text.split(|&byte| byte == b'\n').filter(|line| !line.trim_ascii().is_empty());
-    lines.take_while(|line| line.starts_with(b"#")).any(|line| line.starts_with(FIELDS))
+    lines.take_while(|line| line.starts_with(b"#")).any(|line| names_in(line).is_some())
 }
 
 impl W3cLine {
@@ -69,7 +73,7 @@ impl W3cLine {
         let names = head.split(|&byte| byte == b'\n').rev().find_map(names_in);
         let names = names.ok_or("a W3C extended log without a line `#Fields:`; write one first")?;
         let all: Vec<String> =
-            fields(names).map(|name| String::from_utf8_lossy(name).to_ascii_lowercase()).collect();
+            words(names).map(|name| String::from_utf8_lossy(name).to_ascii_lowercase()).collect();
         let find = |wanted: &[&str]| {
             wanted.iter().find_map(|wanted| all.iter().position(|name| name == wanted))
         };
@@ -105,10 +109,17 @@ impl W3cLine {
         let count = all.len();
         let is_directive = |line: &[u8]| line.starts_with(b"#") || names_in(line).is_some();
         let is_data = |line: &&[u8]| !line.trim_ascii().is_empty() && !is_directive(line);
-        let mut lines = lines.filter(is_data).peekable();
-        let has_tabs = count > 1
-            && lines.peek().is_some()
-            && lines.all(|line| memchr_iter(b'\t', line).count() == count - 1);
+        // One that is cut, or in which a client sent TABs, says nothing about the others.
+        let is_of_tabs = |line: &[u8]| {
+            let begins =
+                line.split(|byte| *byte == b'\t').next().is_some_and(|it| !it.contains(&b' '));
+            begins && memchr_iter(b'\t', line).count() == count - 1
+        };
+        let is_complete = |line: &&[u8]| is_of_tabs(line) || words(line).count() == count;
+        let has_tabs = match memchr(b' ', names) {
+            None => memchr(b'\t', names).is_some(),
+            Some(_) => lines.filter(is_data).find(is_complete).is_some_and(is_of_tabs),
+        };
         Ok(W3cLine {
             names: names.to_vec(),
             count,
@@ -193,23 +204,60 @@ impl W3cLine {
 
     /// Returns the fields that are read; `None` if the line has another number of fields.
     fn cut<'c>(&self, text: &'c [u8]) -> Option<[Option<&'c [u8]>; 9]> {
-        let (mut found, mut count) = match self.has_tabs {
-            true => {
-                let fields = text.split(|&byte| byte == b'\t').map(<[u8]>::trim_ascii);
-                at_places(fields, self.places)
-            }
-            false => at_places(words(text), self.places),
+        let (mut found, count) = if self.has_tabs {
+            at_places(text.split(|&byte| byte == b'\t').map(<[u8]>::trim_ascii), self.places)
+        } else if memchr(b'"', text).is_some() {
+            at_places(self.fields(text)?.into_iter(), self.places)
+        } else {
+            at_places(words(text), self.places)
         };
-        // Words alone come first: a client cannot send a blank, but a quote.
-        if count != self.count && !self.has_tabs {
-            (found, count) = at_places(fields(text), self.places);
-        }
         let [stem, query, rest @ ..] = &mut found;
         if stem.is_some_and(|stem| stem.starts_with(b"\"")) {
             (*stem, *query) = (stem.map(without_quotes), query.map(without_quotes));
         }
         rest.iter_mut().for_each(|field| *field = field.map(without_quotes));
         (count == self.count).then_some(found)
+    }
+
+    /// Returns the fields of a line with quotes, each a word that begins with no quote, or words from one quote to
+    /// another. A query is any word. `None` if the line can be cut into as many fields in no way, or in two.
+    fn fields<'c>(&self, text: &'c [u8]) -> Option<Vec<&'c [u8]>> {
+        let [_, query, ..] = self.places;
+        let words: Vec<&[u8]> = words(text).take(WORDS_MAX + 1).collect();
+        let spare = words.len().checked_sub(self.count).filter(|_| words.len() <= WORDS_MAX)?;
+        // By field and end, the number of ways so far, at most two, and the first word of the field in one.
+        let mut all: Vec<Vec<(u8, usize)>> = Vec::with_capacity(self.count);
+        for field in 0..self.count {
+            let mut open = (0, 0);
+            let end = |place: usize| {
+                let ways = all.last().map_or(u8::from(place == 0), |before| before[place].0);
+                let (word, own) = (words[field + place], (ways, field + place));
+                if query == Some(field) || !word.starts_with(b"\"") {
+                    let closed = word.ends_with(b"\"") && query != Some(field);
+                    return either(own, if closed { open } else { (0, 0) });
+                }
+                let before = open;
+                open = either(before, own);
+                match word {
+                    b"\"" => before,
+                    _ if word.ends_with(b"\"") => open,
+                    _ => (0, 0),
+                }
+            };
+            let ends = (0..=spare).map(end).collect();
+            all.push(ends);
+        }
+        let mut end = words.len();
+        let place = |word: &[u8]| word.as_ptr().addr() - text.as_ptr().addr();
+        let mut cut: Vec<&[u8]> = Vec::with_capacity(self.count);
+        for (field, ends) in all.iter().enumerate().rev() {
+            let (1, start) = ends[end - 1 - field] else { return None };
+            let last = words[end - 1];
+            cut.push(&text[place(words[start])..place(last) + last.len()]);
+            end = start;
+        }
+        cut.reverse();
+        Some(cut)
     }
 
     /// Returns the target that a stem and a query are, and what is in doubt. Some servers log what they
@@ -276,23 +324,10 @@ fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     line.split(is_blank).filter(|word| !word.is_empty())
 }
 
-/// Returns the fields of a line. One in quotes may have blanks, and quotes that no blank follows.
-fn fields(line: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let (mut rest, mut has_quotes) = (line, true);
-    std::iter::from_fn(move || {
-        let start = rest.iter().position(|byte| !is_blank(byte))?;
-        rest = &rest[start..];
-        let mut bytes = rest.iter().position(is_blank).unwrap_or(rest.len());
-        if has_quotes && rest[0] == b'"' && bytes > 1 {
-            let mut quotes = memchr_iter(b'"', &rest[1..]);
-            let end = quotes.find(|end| rest.get(end + 2).is_none_or(is_blank));
-            has_quotes = end.is_some();
-            bytes = end.map_or(bytes, |end| end + 2);
-        }
-        let (field, after) = rest.split_at(bytes);
-        rest = after;
-        Some(field)
-    })
+/// Returns the ways of both, at most two, and the start of one.
+fn either(one: (u8, usize), other: (u8, usize)) -> (u8, usize) {
+    let start = if one.0 > 0 { one.1 } else { other.1 };
+    ((one.0 + other.0).min(2), start)
 }
 
 /// Returns a field without the quotes around it.
@@ -474,12 +509,64 @@ mod tests {
         let expected = (Some("a.example".to_owned()), Ok("/a".to_owned()), agent, None);
         assert_eq!(read(fields, "/a\tA b.example\ta.example\r"), expected);
         assert_eq!(read(fields, "/a\t\"A b.example\"\ta.example"), expected);
-        // The fields of all lines show it, and no client moves the host of one line.
-        let head = format!("#Fields: {fields}\n");
-        let lines = [&b"/a A a.example"[..], b"/a x\tx\tb.example"];
-        let wanted = [&Place::Usual, &Place::Record, &Place::Usual];
-        let all = W3cLine::from_head(head.as_bytes(), lines.into_iter(), wanted).unwrap();
-        assert!(!all.has_tabs);
+    }
+
+    /// Whether blanks separate fields is one for all lines, and no client decides it.
+    #[test]
+    fn a_line_with_other_tabs_is_none() {
+        const CUT: &str = "/a\tA";
+        const TABS: &str = "/a\tA b.example x\ta.example";
+        const WORDS: &str = "/a A a.example";
+        const SENT: &str = "/a \"x\tx\tb.example\" a.example";
+        let [spaced, tabbed] =
+            [" ", "\t"].map(|it| ["cs-uri-stem", "cs(User-Agent)", "cs-host"].join(it));
+        let (own, none) = (Ok("a.example".to_owned()), Err(Problem::FieldCount));
+        for (fields, lines, expected) in [
+            (&tabbed, vec![CUT, TABS, WORDS], vec![&none, &own, &none]),
+            (&spaced, vec![CUT, TABS, WORDS], vec![&none, &own, &none]),
+            (&tabbed, vec![CUT], vec![&none]),
+            (&spaced, vec![SENT, WORDS, CUT], vec![&own, &own, &none]),
+            (&spaced, vec![WORDS, TABS], vec![&own, &none]),
+        ] {
+            let head = format!("#Fields: {fields}\n");
+            let all = lines.iter().map(|line| line.as_bytes());
+            let all = W3cLine::from_head(head.as_bytes(), all, [&Place::Usual; 3]).unwrap();
+            let arena = Arena::new();
+            let host = |line: &&str| {
+                let Values { url, host, .. } = all.read(line.as_bytes(), None, &arena);
+                url.map(|_| String::from_utf8_lossy(host.unwrap_or_default()).into_owned())
+            };
+            let found: Vec<_> = lines.iter().map(host).collect();
+            assert_eq!(found.iter().collect::<Vec<_>>(), expected, "{fields}: {lines:?}");
+        }
+    }
+
+    /// A client chooses a query and an agent, and neither moves the host.
+    #[test]
+    fn a_line_is_cut_in_one_way_alone() {
+        let last = "cs-uri-stem cs-uri-query cs(Referer) cs-host cs(User-Agent)";
+        let middle = "cs-uri-stem cs-uri-query cs-host cs(User-Agent) cs(Referer)";
+        let none = Err(Problem::FieldCount);
+        for (fields, line, expected) in [
+            (middle, r#"/p "q a.example "a"" b.example x" "-""#, Ok("a.example")),
+            (last, r#"/p "q - a.example "a"" w b.example x""#, Ok("a.example")),
+            (middle, r#"/p "q" a.example "Bot/1.0 (x)" "https://a.example/ x""#, Ok("a.example")),
+            (middle, r#"/p q a.example "" """#, Ok("a.example")),
+            (middle, r#"/p q a.example " a" "b ""#, Ok("a.example")),
+            (middle, r#"/p q a.example "a \"b\" c" "-""#, Ok("a.example")),
+            (middle, r#"/p q a.example "a ""b"" c" "-""#, Ok("a.example")),
+            (middle, r#""/p" "q" "a.example" "a b" "-""#, Ok("a.example")),
+            (last, r#"/p q "x" a.example "a" b.example "c d""#, none),
+            (last, r#"/p q "x y b.example z"#, none),
+            (last, r#"/p q "x b.example z"#, none),
+            (middle, r#""/p q" a.example "a" "-""#, none),
+        ] {
+            let (host, url, ..) = read(fields, line);
+            let found = url.map(|_| host.unwrap_or_default());
+            assert_eq!(found.as_deref().map_err(|it| *it), expected, "{line}");
+        }
+        let many = format!("/p q a.example \"{}\" -", "x ".repeat(WORDS_MAX));
+        assert_eq!(read(middle, &many).1, Err(Problem::FieldCount));
     }
 
     #[test]
@@ -523,7 +610,7 @@ mod tests {
             host(fields, "/ \"A\"\"b.example\"\"1\"\" a.example z").as_deref(),
             Some("a.example")
         );
-        assert_eq!(url(fields, "/ \"A\" b.example 1\" a.example z"), Err(Problem::FieldCount));
+        assert_eq!(host(fields, "/ \"A\" b.example 1\" a.example z").as_deref(), Some("a.example"));
         assert_eq!(url(fields, "/ \"A\" b.example \" a.example z\""), Err(Problem::FieldCount));
         assert_eq!(agent("-"), None);
     }
