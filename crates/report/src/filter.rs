@@ -53,6 +53,8 @@ words! {
     pub enum Class {
         Allowed => "allowed",
         Disallowed => "disallowed",
+        /// A record without an agent or a time, on which no policy decides.
+        Undecided => "undecided",
         Unknown => "unknown",
         Invalid => "invalid",
         Page => "page",
@@ -203,8 +205,20 @@ impl Plan {
     /// If the set is damaged.
     pub fn classes(&self, answers: &Answers<'_>) -> Result<Vec<Class>, Damage> {
         let mut classes = self.verdicts(answers);
+        let sides = sides(answers);
+        // Where they are dropped, nobody can tell one from the other.
+        if self.unknown != Fate::Drop {
+            let of_record = [Reason::NoAgent, Reason::NoTime];
+            for (record, class) in classes.iter_mut().enumerate() {
+                let own = self.crawlers(answers, record);
+                let mut decisions = sides.iter().flat_map(|side| &side.0[own.clone()]);
+                if *class == Class::Unknown && decisions.any(|it| of_record.contains(&it.reason()))
+                {
+                    *class = Class::Undecided;
+                }
+            }
+        }
         if self.pages != Fate::Keep {
-            let sides = sides(answers);
             for (record, class) in classes.iter_mut().enumerate() {
                 let own = self.crawlers(answers, record);
                 let decisions = sides.iter().flat_map(|side| &side.0[own.clone()]);
@@ -293,7 +307,7 @@ impl Plan {
         match class {
             Class::Allowed => Cause::Allowed,
             Class::Disallowed => self.cause_of_disallowed(answers, record),
-            Class::Unknown => Cause::Unknown,
+            Class::Unknown | Class::Undecided => Cause::Unknown,
             Class::Invalid => Cause::Invalid,
             Class::Page => Cause::Page,
         }
@@ -339,7 +353,7 @@ impl Plan {
     pub fn fate(&self, class: Class) -> Fate {
         match class {
             Class::Allowed | Class::Disallowed if class == self.keeps => Fate::Keep,
-            Class::Allowed | Class::Disallowed => Fate::Drop,
+            Class::Allowed | Class::Disallowed | Class::Undecided => Fate::Drop,
             Class::Unknown => self.unknown,
             Class::Invalid => self.invalid,
             Class::Page => self.pages,

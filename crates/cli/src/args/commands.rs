@@ -142,7 +142,8 @@ pub struct FilterArgs {
     /// Destination of URLs of hosts without a policy
     ///
     /// keep writes them to the output, drop to none, and FILE sets them aside. A file with the name
-    /// keep or drop is written as ./keep or ./drop.
+    /// keep or drop is written as ./keep or ./drop. A policy that is too old (--max-age) or too young
+    /// for a URL is none. Records without an agent or a time are dropped; --rejects lists them.
     #[arg(long, value_name = "keep|drop|FILE", value_parser = values::path(RecordsTo::parse), default_value = "drop", value_hint = ValueHint::FilePath, help_heading = "Selection")]
     pub unknown: RecordsTo,
 
