@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use portcullis_build::{LoadConfig, load_text};
 use portcullis_dialect::decision::Reason;
-use portcullis_dialect::dialect::{Dialect, KOSTER_1996, NamesAgent, RFC_9309};
+use portcullis_dialect::dialect::{Dialect, GOOGLE, KOSTER_1996, NamesAgent, RFC_9309};
 use portcullis_robots::policy::Crawler;
 use portcullis_set::PolicySet;
 use portcullis_set::batch::{AgentKind, Classifier, Records, Session};
@@ -82,6 +82,62 @@ fn a_header_is_the_chain_of_its_tokens() {
                 }
                 let is_equal = dialect.groups.names_agent == NamesAgent::Equal;
                 assert!(!unasked || !is_known || !is_equal, "{} {header}\n{text}", dialect.name);
+            }
+        }
+    }
+}
+
+/// What a crawler of a later name follows besides its own groups is not what the header follows.
+#[test]
+fn a_header_follows_the_further_groups_of_its_first_name_alone() {
+    let read = |text: &str, dialect: &Dialect| {
+        let chain = Crawler::from_header(text, dialect)?;
+        let first = chain.tokens().next().map(str::to_owned);
+        Ok(match first.as_deref() {
+            Some("firstbot") => chain.read_as(&Crawler::parse("firstbot+far", dialect)?),
+            Some("adsbot") => chain.read_as(&Crawler::parse("adsbot!", dialect)?),
+            _ => chain,
+        })
+    };
+    let names = ["firstbot+far", "adsbot!", "other", "ab+far"];
+    let headers = [
+        "firstbot/1 other/2",
+        "firstbot/1 adsbot/2",
+        "longestbot/1 firstbot/2",
+        "longestbot/1 adsbot/2",
+        "adsbot/2 other/1",
+        "adsbot/2 ab/1",
+        "other/1 ab/1",
+        "firstbot/1",
+        "adsbot/1",
+    ];
+    let groups = ["firstbot", "far", "adsbot", "other", "longestbot", "*"];
+    for dialect in [&RFC_9309, &GOOGLE] {
+        for named in 0..1 << groups.len() {
+            let group = |(place, name): (usize, &&str)| match named >> place & 1 {
+                1 => format!("User-agent: {name}\nDisallow: /{place}\n\n"),
+                _ => String::new(),
+            };
+            let text: String = groups.iter().enumerate().map(group).collect();
+            let each = classifier_of(&text, &names, dialect);
+            let each = each.with_agent_per_record(AgentKind::Header).unwrap();
+            let mut each = Session::new(each.with_agents_read_by(read));
+            let urls: Vec<String> =
+                (0..groups.len()).map(|place| format!("https://h.example/{place}")).collect();
+            for header in headers {
+                let set = load_text(text.as_bytes(), &LoadConfig::new(dialect));
+                let chain = read(header, dialect).unwrap();
+                let mut alone = Session::new(classifier_of_set(&Arc::new(set), &[chain]));
+                let expected = alone.decide(&urls).unwrap().decisions().to_vec();
+                let agents = vec![header.as_bytes(); urls.len()];
+                let answers = each.decide(Records::from(&urls).by(&agents)).unwrap();
+                if answers.agent(0).is_some() {
+                    let found = answers.decisions();
+                    assert_eq!(found, expected, "{} {header}\n{text}", dialect.name);
+                } else {
+                    let is_unasked = header.contains("longestbot") || header.starts_with("adsbot");
+                    assert!(is_unasked, "{} {header}\n{text}", dialect.name);
+                }
             }
         }
     }

@@ -124,18 +124,20 @@ impl Classifier {
         Ok(Named::Agent(if is_other { NONE } else { crawlers.unnamed }))
     }
 
-    /// Returns what the tokens of a header match. An agent with fallback tokens has them after its own.
+    /// Returns what the tokens of a header match, as of the header alone. The tokens to which a crawler falls back
+    /// are those of its first token only, which names it, and come last.
     fn by_tokens(&self, crawlers: &Crawlers, header: &Crawler) -> Result<NamedChain, Damage> {
         let (mut tokens, mut agents) = (AgentTokens::default(), Vec::new());
         let (mut seen, mut asked) = (HashSet::<u32, RandomState>::default(), Vec::new());
-        for token in header.tokens() {
-            let agent = crawlers.known(token);
-            asked.extend(agent);
-            let matched = match agent {
-                Some(agent) => self.tokens[agent as usize].clone(),
-                None => self.set.matched_by([token])?,
-            };
-            for (_, numbers) in matched.chain {
+        let first = header.tokens().next().and_then(|token| crawlers.known(token));
+        let fallbacks = first.iter().flat_map(|agent| self.agents[*agent as usize].tokens());
+        let fallbacks: Vec<&str> = fallbacks.collect();
+        let is_fallback = |token: &str| fallbacks.iter().any(|it| it.eq_ignore_ascii_case(token));
+        for token in header.tokens().chain(fallbacks.iter().copied()) {
+            let known = crawlers.known(token);
+            let agent = first.filter(|_| is_fallback(token)).or(known);
+            asked.extend(known);
+            for (_, numbers) in self.set.matched_by([token])?.chain {
                 if seen.insert(numbers[0]) {
                     agents.push((numbers[0], agent.unwrap_or(NONE)));
                     tokens.chain.push((tokens.chain.len() as u32, numbers));
@@ -143,8 +145,35 @@ impl Classifier {
             }
         }
         agents.sort_unstable();
-        let otherwise = asked.first().copied().unwrap_or(crawlers.unnamed);
+        let otherwise = self.otherwise(crawlers, header, &asked, &agents);
         Ok(NamedChain { tokens, asked, agents, otherwise })
+    }
+
+    /// Returns the agent of a header in files that name none of its tokens, which are `named`: the first that is
+    /// asked about if it follows the groups that the header does. One of a later token may not be the crawler, and
+    /// may follow further groups, or not those for `*`.
+    fn otherwise(
+        &self,
+        crawlers: &Crawlers,
+        header: &Crawler,
+        asked: &[u32],
+        named: &[(u32, u32)],
+    ) -> u32 {
+        let is_alike = |agent: &Crawler| {
+            let of = |it: &Crawler| (it.reads_default(), it.reading().without_file);
+            of(agent) == of(header)
+        };
+        let follows_others = |agent: u32| {
+            let mut numbers = self.tokens[agent as usize].chain.iter().flat_map(|(_, it)| it);
+            numbers.any(|number| named.binary_search_by_key(number, |it| it.0).is_err())
+        };
+        match asked.first() {
+            Some(&agent) if is_alike(&self.agents[agent as usize]) && !follows_others(agent) => {
+                agent
+            }
+            _ if is_alike(&Crawler::unnamed()) => crawlers.unnamed,
+            _ => NONE,
+        }
     }
 
     /// Like [`Classifier::by_tokens`], where names are compared by occurrence: the chain is the header
@@ -162,8 +191,10 @@ impl Classifier {
         let agent_of = |&number: &u32| {
             (number, asked.iter().copied().find(|&it| names(it, number)).unwrap_or(NONE))
         };
-        let agents = tokens.chain.iter().flat_map(|(_, numbers)| numbers).map(agent_of).collect();
-        let otherwise = asked.first().copied().unwrap_or(crawlers.unnamed);
+        let mut agents: Vec<_> =
+            tokens.chain.iter().flat_map(|(_, numbers)| numbers).map(agent_of).collect();
+        agents.sort_unstable();
+        let otherwise = self.otherwise(crawlers, header, &asked, &agents);
         Ok(NamedChain { tokens, asked, agents, otherwise })
     }
 
