@@ -134,7 +134,7 @@ impl Worker {
         if !has_own_agents {
             counts.ask_preferences(&Label::ALL);
         }
-        requests.clear();
+        requests.begin(piece.rows.list_number());
         products.clear();
         hosts.clear();
         rules.clear();

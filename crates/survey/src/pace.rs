@@ -10,8 +10,8 @@
 //! them. If requests are out of order by more than the delay, some are missed, and none is made up: a test
 //! compares this with all requests in the order of their times.
 //!
-//! Some lists have days, or times without seconds. If no time of a run has more, that is their resolution:
-//! two requests of one minute may be 59 seconds apart.
+//! Some lists have days, or times without minutes or seconds. If no time of a list has more, that is its resolution:
+//! two requests of one minute may be 59 seconds apart. Those of two lists have the coarser one.
 //!
 //! The requests for `*` are of many browsers and tools, so they are no streams.
 //!
@@ -37,30 +37,38 @@ type Request = (UnixSeconds, f64);
 /// The requests of a chunk that have a delay.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Requests {
+    /// The number of their list.
+    list: usize,
     /// By agent: the requests that are not compared.
     paces: Vec<Pace>,
     /// By agent, host and client: the others, in their order.
     streams: IndexMap<Vec<u8>, Vec<Request>, RandomState>,
 }
 
-/// The resolutions of times, in seconds, the finest first: seconds, minutes and days.
-const RESOLUTIONS: [u64; 3] = [1, 60, 86_400];
+/// The resolutions of times, in seconds, the finest first: seconds, minutes, hours and days.
+const RESOLUTIONS: [u64; 4] = [1, 60, 3_600, 86_400];
 
 /// The requests of a run.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Paces {
-    /// By agent, without the requests that came sooner.
+    /// By agent, without the requests of the last list that came sooner.
     of_agents: Vec<Pace>,
     /// By agent: those requests, for times of each resolution.
     sooner: Vec<[u64; RESOLUTIONS.len()]>,
-    /// Whether some time does not fit each resolution.
+    /// Whether some time of the last list does not fit each resolution.
     has_finer: [bool; RESOLUTIONS.len()],
-    /// The last time of each stream that is followed.
-    last: Map<Vec<u8>, UnixSeconds>,
+    /// The number of the last list.
+    list: usize,
+    /// The resolutions of the lists before.
+    resolutions: Vec<u64>,
+    /// The last time of each stream that is followed, and its list.
+    last: Map<Vec<u8>, (UnixSeconds, usize)>,
 }
 
 impl Requests {
-    pub fn clear(&mut self) {
+    /// Removes all requests, for those of a chunk of the list with this number.
+    pub fn begin(&mut self, list: usize) {
+        self.list = list;
         self.paces.clear();
         self.streams.clear();
     }
@@ -139,10 +147,29 @@ fn followed_agent(answers: &Answers<'_>, record: usize) -> Option<usize> {
 impl Paces {
     /// Returns the requests of each agent.
     pub fn by_agent(&self) -> impl Iterator<Item = Pace> {
-        // The coarsest one that all times fit.
-        let resolution = self.has_finer.iter().rposition(|is_finer| !is_finer).unwrap_or(0);
+        let resolution = self.resolution();
         let agents = self.of_agents.iter().zip(&self.sooner);
-        agents.map(move |(pace, sooner)| Pace { sooner: sooner[resolution], ..pace.clone() })
+        agents.map(move |(pace, sooner)| Pace {
+            sooner: pace.sooner + sooner[resolution],
+            ..pace.clone()
+        })
+    }
+
+    /// Returns the place of the coarsest resolution that all times of the last list fit.
+    fn resolution(&self) -> usize {
+        self.has_finer.iter().rposition(|is_finer| !is_finer).unwrap_or(0)
+    }
+
+    /// Ends the last list if another one follows.
+    fn begin(&mut self, list: usize) {
+        if list == self.list {
+            return;
+        }
+        self.of_agents = self.by_agent().collect();
+        self.sooner.fill(Default::default());
+        // Those between have no request.
+        self.resolutions.resize(list, RESOLUTIONS[self.resolution()]);
+        (self.list, self.has_finer) = (list, Default::default());
     }
 
     /// Adds the requests of the next chunk in the order of the input, which has none afterwards.
@@ -152,6 +179,7 @@ impl Paces {
 
     /// Likewise, and follows this number of streams, the first that occur.
     fn add_up_to(&mut self, chunk: &mut Requests, streams_max: usize) {
+        self.begin(chunk.list);
         let agents = self.of_agents.len().max(chunk.paces.len());
         self.of_agents.resize(agents, Pace::default());
         self.sooner.resize(agents, Default::default());
@@ -178,17 +206,18 @@ impl Paces {
                 EntryRef::Vacant(place) => {
                     let Some((time, _)) = requests.next() else { continue };
                     pace.clients += 1;
-                    place.insert(time)
+                    place.insert((time, chunk.list))
                 }
             };
             for (time, seconds) in requests {
                 pace.compared += 1;
-                let apart = last.0.abs_diff(time.0);
+                let apart = last.0.0.abs_diff(time.0);
+                let before = self.resolutions.get(last.1).copied().unwrap_or(1);
                 for (sooner, resolution) in sooner.iter_mut().zip(RESOLUTIONS) {
-                    *sooner += u64::from(is_sooner(apart, resolution, seconds));
+                    *sooner += u64::from(is_sooner(apart, resolution.max(before), seconds));
                 }
-                pace.out_of_order += u64::from(time < *last);
-                *last = time;
+                pace.out_of_order += u64::from(time < last.0);
+                *last = (time, chunk.list);
             }
         }
     }
@@ -211,9 +240,17 @@ mod tests {
 
     /// Adds requests in chunks of some lengths.
     fn added(requests: &[Seen], chunk: usize, streams_max: usize) -> Vec<Pace> {
+        added_of_lists(requests.chunks(chunk).map(|some| (0, some)), streams_max)
+    }
+
+    /// Likewise, each chunk with the number of its list.
+    fn added_of_lists<'s>(
+        chunks: impl Iterator<Item = (usize, &'s [Seen])>,
+        streams_max: usize,
+    ) -> Vec<Pace> {
         let (mut sum, mut part) = (Paces::default(), Requests::default());
-        for some in requests.chunks(chunk) {
-            part.clear();
+        for (list, some) in chunks {
+            part.begin(list);
             for &(agent, host, client, time, seconds) in some {
                 let visit = Visit {
                     time: time.map(UnixSeconds),
@@ -271,6 +308,35 @@ mod tests {
         assert_eq!(of(&[DAY, DAY], 3_600.0), 0, "days");
         assert_eq!(of(&[DAY, DAY], DAY as f64), 1);
         assert_eq!(of(&[DAY, DAY, DAY + 60], 3_600.0), 2);
+        assert_eq!(of(&[3_600, 3_600, 7_200], 1_800.0), 0, "hours");
+        assert_eq!(of(&[3_600, 3_600, 7_200], 3_600.0), 1);
+    }
+
+    #[test]
+    fn each_list_has_a_resolution() {
+        let of = |lists: &[&[u64]], delay| {
+            let requests = |times: &&[u64]| -> Vec<Seen> {
+                times.iter().map(|&time| (0, "a", "c", Some(time), delay)).collect()
+            };
+            let lists: Vec<Vec<Seen>> = lists.iter().map(requests).collect();
+            let chunks = lists.iter().enumerate();
+            let chunks =
+                chunks.flat_map(|(list, some)| some.chunks(2).map(move |it| (2 * list, it)));
+            added_of_lists(chunks, 9)[0].sooner
+        };
+        let (minutes, seconds) = (&[60, 60, 120][..], &[301, 302, 400][..]);
+        for (lists, delay, expected) in [
+            (&[minutes][..], 30.0, 0),
+            (&[seconds], 30.0, 1),
+            (&[minutes, seconds], 30.0, 1),
+            (&[seconds, minutes], 30.0, 1),
+            (&[minutes, seconds, minutes], 60.0, 3),
+            (&[&[60, 120], &[121, 300]], 60.0, 0),
+            (&[&[60, 120], &[121, 300]], 61.0, 1),
+            (&[&[61, 200], &[240, 300]], 60.0, 0),
+        ] {
+            assert_eq!(of(lists, delay), expected, "{lists:?} {delay}");
+        }
     }
 
     #[test]
