@@ -137,6 +137,8 @@ fn is_joined(host: &[u8], rest: &[u8]) -> bool {
 /// Whether a URL with this scheme and host is of an origin, which is a host that may have a scheme and a port.
 /// One without them is that of both schemes at their usual ports.
 pub(super) fn is_of_origin(scheme: &[u8], host: &[u8], origin: &[u8]) -> bool {
+    // A field at the end of a format may have its blanks.
+    let origin = origin.trim_ascii();
     let start = memmem::find(origin, b"://").map_or(0, |at| at + 3);
     let (own_scheme, named) = origin.split_at(start);
     let Some(usual_port) = usual_port(scheme) else { return false };

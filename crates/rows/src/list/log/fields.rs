@@ -318,7 +318,7 @@ pub(super) fn of_table(name: &str) -> Option<LogField> {
         "iso-in-words" => LogField::time(TimeForm::IsoInWords(3)),
         "epoch" => LogField::time(TimeForm::Epoch),
         "host" => SERVED_HOST,
-        "full-host" => LogField::word(What::Host(5), Shape::FullHost),
+        "full-host" => LogField::word(What::Host(2), Shape::FullHost),
         "sent-host" => SENT_HOST,
         "scheme" => LogField::word(What::Scheme, Shape::Scheme),
         "method" => LogField::word(What::Method, Shape::Method),

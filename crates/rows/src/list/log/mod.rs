@@ -317,6 +317,16 @@ impl LogFormat {
         matches!(self.cut(line, see), Ok(_) | Err(Unfit::Quotes))
     }
 
+    /// Whether one of the lines shows what it must, or most do.
+    fn is_shown_in(&self, lines: &[&[u8]]) -> bool {
+        match self.0.shows {
+            Shows::NamedHosts => {
+                2 * lines.iter().filter(|line| self.shows(line)).count() > lines.len()
+            }
+            _ => lines.iter().any(|line| self.shows(line)),
+        }
+    }
+
     /// Whether a line shows what one of all lines must.
     fn shows(&self, line: &[u8]) -> bool {
         let mut is_shown = false;
@@ -324,8 +334,10 @@ impl LogFormat {
         let see = &mut |piece: &Piece, text: &[u8]| {
             is_shown = match (shows, piece.field.what) {
                 (Shows::Nothing | Shows::ItsName, _) => true,
-                (Shows::NamedHost, What::Host(_)) => text != b"-" && !words::is_address(text),
-                (Shows::NamedHost, _) => is_shown,
+                (Shows::NamedHost | Shows::NamedHosts, What::Host(_)) => {
+                    text != b"-" && !words::is_address(text)
+                }
+                (Shows::NamedHost | Shows::NamedHosts, _) => is_shown,
                 // The last text of the line counts.
                 (Shows::OtherThanHosts, _) => !words::is_host(text),
             };
@@ -398,12 +410,12 @@ impl LogLine {
         [None].into_iter().chain(Prefix::ALL.map(Some)).find_map(|prefix| {
             let lines: Option<Vec<&[u8]>> =
                 requests.iter().map(|line| without_prefix(prefix, line)).collect();
-            let lines = lines.filter(|lines| !lines.is_empty())?;
+            let lines = &lines.filter(|lines| !lines.is_empty())?[..];
             let mut known = KNOWN.iter();
             let format = known.find(|format| {
                 format.0.shows != Shows::ItsName
                     && lines.iter().all(|line| format.fits(line))
-                    && lines.iter().any(|line| format.shows(line))
+                    && format.is_shown_in(lines)
             })?;
             Some(LogLine { format: format.clone(), prefix, reads })
         })

@@ -49,6 +49,8 @@ pub(super) enum Shows {
     ItsName,
     /// A host that is a name, and no address: the client's own address is no sign.
     NamedHost,
+    /// Likewise, in most lines: one that a few have may be the text of their clients.
+    NamedHosts,
     /// A last text that is not the name of a host: one that all lines have would be the host of their requests.
     OtherThanHosts,
 }
@@ -193,7 +195,7 @@ pub(super) const SERVERS: &[Server] = &[
         r#"<client> - <user> [<clf>] "<request>" <status> <number> "<text>" "<agent>" <number> "<text>" "<text>" <word>"#,
     ),
     Server {
-        shows: Shows::NamedHost,
+        shows: Shows::NamedHosts,
         ..server("lighttpd", "lighttpd 1.4.69, accesslog.format by default", HOST_BEHIND)
     },
     Server {
