@@ -74,7 +74,8 @@ impl Advice {
 
 /// Returns the command in an error, and the file that it writes.
 fn command_in(error: &str) -> Option<(String, String)> {
-    let tools = ["zcat ", "zstdcat ", "jq ", "iconv ", "cut ", "tr ", "awk ", "grep ", "cat "];
+    let tools =
+        ["zcat ", "zstdcat ", "jq ", "iconv ", "cut ", "tr ", "awk ", "grep ", "cat ", "sed "];
     let start = tools.iter().filter_map(|tool| error.find(&format!(" {tool}"))).min()? + 1;
     let line = error[start..].lines().next().unwrap_or_default();
     if line.contains("{print > f}") {
@@ -195,6 +196,12 @@ fn lines() {
         case("a.txt", format!("{},{}", URLS[0], URLS[1]), "", TWO),
         case("a.txt", rows(|url, _| format!("\"{url}/z\"")), "", TWO),
         case("a.txt", rows(|_, host| format!("'{host}'")), "", TWO),
+        case(
+            "a.txt",
+            rows(|url, _| format!(" \"{url}\" ")) + "\"https://a.example/private/\"x\"\"",
+            "",
+            "allow disallow disallow",
+        ),
         case("a.txt", rows(|url, _| url.to_owned()).replace('\n', "\r"), "", TWO),
         case("a.txt", rows(|url, _| format!("<{url}>")), "", TWO),
         case("a.txt", rows(|url, _| format!("{url} x")), "--strict --input-format lines", TWO),
@@ -318,7 +325,6 @@ fn logs() {
     };
     let docker = inside("log").join("\n");
     let fluent = inside("message").map(|object| format!("2025-10-10 the log {object}")).join("\n");
-    let pairs = "path=/x host=\"b.example\" ua=\"a; b\"\npath=/ host=b.example ua=x\n";
     let tabs = "1\t192.0.2.1\tb.example\tGET\t/x\n2\t192.0.2.1\tb.example\tGET\t/y\n";
     let timed_tabs = "1700000000.1\t192.0.2.1\tb.example\tGET\t/x\tHTTP/1.1\t200\tBadBot/1\n\
                       1700000000.2\t192.0.2.1\tb.example\tGET\t/private/\tHTTP/1.1\t200\tBadBot/1\n";
@@ -328,11 +334,6 @@ fn logs() {
         case("docker.json", docker, "", "").with_host(),
         case("fluent.log", fluent.clone(), "", "").with_host(),
         case("fluent.log", fluent, "--agent-field record", "").with_host(),
-        case("pairs.log", pairs, "", "allow allow").choosing(&[
-            ("--url-field", "path"),
-            ("--host-field", "host"),
-            ("--host", "b.example"),
-        ]),
         case("tabs.log", tabs, "", "allow allow")
             .choosing(&[("--log-format", "%D\\t%h\\t%v\\t%m\\t%U")]),
         case("bars.log", tabs.replace('\t', "|"), "", "allow allow")

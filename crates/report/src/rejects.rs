@@ -606,9 +606,12 @@ mod tests {
             ("1|/x|a.example", "‹input_format› csv ‹url_field› 2 ‹host_field› 3"),
             ("1\t/x\tGET", "‹input_format› tsv ‹url_field› 2 ‹host› example.com"),
             ("1  https://a.example/", "awk '{print $2}' < list > list-urls.txt"),
-            ("\"https://a.example/a b\"", "tr -d '\"' < list > list-urls.txt"),
-            ("'a.example'", "tr -d \"'\""),
-            ("<https://a.example/>", "tr -d '<>'"),
+            (
+                "\"https://a.example/a b\"",
+                "sed 's/^[[:space:]]*\"\\(.*\\)\"[[:space:]]*$/\\1/' < list > list-urls.txt",
+            ),
+            ("'a.example'", r#"sed "s/^[[:space:]]*'\(.*\)'[[:space:]]*\$/\1/""#),
+            ("<https://a.example/>", r"sed 's/^[[:space:]]*<\(.*\)>[[:space:]]*$/\1/'"),
             ("<p>https://a.example/</p>", "HTML"),
             ("\0\0", "binary"),
         ] {

@@ -72,8 +72,11 @@ pub fn other_fields(name: &str) -> String {
     let stem = plain.file_stem().unwrap_or_default().to_string_lossy();
     let is_plain = |letter: &char| letter.is_ascii_alphanumeric() || "-_.".contains(*letter);
     let stem: String = stem.chars().filter(is_plain).collect();
-    let tool =
-        format!("awk '/^#Fields/ {{close(f); f = \"{stem}-\" ++n \".log\"}} f {{print > f}}'");
+    // The directives before `#Fields`, such as `#Software`, belong to its file.
+    let tool = format!(
+        "awk '{{d = NF ? /^[^!-~]*#/ : last}} d && !last {{close(f); f = \"{stem}-\" ++n \".log\"}} \
+         {{last = d}} f {{print > f}}'"
+    );
     let command = match (Coding::from_file_name(Path::new(name)), in_shell(name)) {
         _ if name == STANDARD_INPUT => format!("pipe it through {tool}"),
         (Some(Coding::Gzip), name) => format!("zcat {name} | {tool}"),
@@ -240,7 +243,7 @@ fn object_behind_words(name: &str, line: &str) -> Option<String> {
 
 /// Returns the problem of lines of names and values: `host="a.example" path=/x`. `None` if `line`, the first of
 /// them, is none.
-fn names_and_values(name: &str, line: &str) -> Option<String> {
+fn names_and_values(line: &str) -> Option<String> {
     const PAIRS_MIN: usize = 3;
     let is_name = |name: &str| {
         !name.is_empty()
@@ -249,10 +252,12 @@ fn names_and_values(name: &str, line: &str) -> Option<String> {
     let is_pair = |word: &&str| word.split_once('=').is_some_and(|(name, _)| is_name(name));
     let first = line.split(' ').next().filter(|word| is_pair(word));
     first.filter(|_| line.split(' ').filter(is_pair).count() >= PAIRS_MIN)?;
-    let tool =
-        r#"jq -cR '[scan("([\\w.-]+)=(?:\"([^\"]*)\"|(\\S+))") | {(.[0]): (.[1] // .[2])}] | add'"#;
-    let command = piped(name, tool, "", Some("jsonl"));
-    Some(format!("it looks like a log of names and values; make JSON Lines of it: {command}"))
+    // Their quoting differs, and clients send quotes, so no pattern reads them all.
+    Some(
+        "it looks like a log of names and values; write it as JSON Lines or CSV, with a program that \
+         knows its quotes"
+            .to_owned(),
+    )
 }
 
 /// Returns the problem of a log that has none of the known formats. `line` is the first.
@@ -369,14 +374,14 @@ pub fn of_row(name: &str, line: &str) -> Option<String> {
         let command = to_lines(name, r"tr '\r' '\n'");
         return Some(format!("it looks like lines that end with CR; make them LF: {command}"));
     }
-    if let Some(quotes) = quotes_around(line.trim()) {
-        let command = to_lines(name, &format!("tr -d {quotes}"));
+    if let Some(tool) = quotes_around(line.trim()) {
+        let command = to_lines(name, tool);
         return Some(format!("it looks like URLs in quotes; remove them: {command}"));
     }
     if let Some(problem) = w3c_without_fields(line) {
         return Some(format!("it looks like {problem}"));
     }
-    let named = names_and_values(name, line).or_else(|| object_behind_words(name, line));
+    let named = names_and_values(line).or_else(|| object_behind_words(name, line));
     named.or_else(|| b"\t,;| ".iter().find_map(|&delimiter| of_fields(name, line, delimiter)))
 }
 
@@ -402,7 +407,8 @@ fn of_fields(name: &str, line: &str, delimiter: u8) -> Option<String> {
     let way = match delimiter {
         b'\t' => format!("TSV; try ‹input_format› tsv {flags}"),
         b',' => format!("CSV; try ‹input_format› csv {flags}"),
-        b' ' if url.is_none() && path.is_some() => {
+        // The URL may be the page that led to the path.
+        b' ' if path.is_some_and(|path| url.is_none_or(|url| path < url)) => {
             "a log in a format of its own; name the format of its server, or write it as JSON Lines"
                 .to_owned()
         }
@@ -442,16 +448,19 @@ pub fn of_html(name: &str) -> String {
     format!("it looks like HTML; extract the URLs of its links: {}", to_lines(name, tool))
 }
 
-/// Returns the quotes around a line that is otherwise a URL or a host, as a shell reads them.
+/// Returns what removes the quotes around a line that is otherwise a URL or a host, and leaves others.
 fn quotes_around(line: &str) -> Option<&'static str> {
-    [('"', '"', "'\"'"), ('\'', '\'', "\"'\""), ('<', '>', "'<>'")].into_iter().find_map(
-        |(open, close, in_shell)| {
-            let inside = line.strip_prefix(open)?.strip_suffix(close)?;
-            let start = inside.split([' ', '/']).next()?;
-            let is_site = start.ends_with(':') || open != '<' && is_host(start.as_bytes());
-            (is_site && !inside.contains([open, close])).then_some(in_shell)
-        },
-    )
+    const TOOLS: [(char, char, &str); 3] = [
+        ('"', '"', r#"sed 's/^[[:space:]]*"\(.*\)"[[:space:]]*$/\1/'"#),
+        ('\'', '\'', r#"sed "s/^[[:space:]]*'\(.*\)'[[:space:]]*\$/\1/""#),
+        ('<', '>', r#"sed 's/^[[:space:]]*<\(.*\)>[[:space:]]*$/\1/'"#),
+    ];
+    TOOLS.into_iter().find_map(|(open, close, tool)| {
+        let inside = line.strip_prefix(open)?.strip_suffix(close)?;
+        let start = inside.split([' ', '/']).next()?;
+        let is_site = start.ends_with(':') || open != '<' && is_host(start.as_bytes());
+        (is_site && !inside.contains([open, close])).then_some(tool)
+    })
 }
 
 /// Checks that most of the first lines are a URL each, and nothing else. The error says what else they
