@@ -87,7 +87,7 @@ fn a_header_is_the_chain_of_its_tokens() {
     }
 }
 
-/// What a crawler of a later name follows besides its own groups is not what the header follows.
+/// A header does not follow the further groups of a crawler that a later name is of.
 #[test]
 fn a_header_follows_the_further_groups_of_its_first_name_alone() {
     let read = |text: &str, dialect: &Dialect| {

@@ -284,7 +284,7 @@ impl Members {
     }
 
     /// Reads a text, of a table, into `found`, as [`Members::read`] reads a text with members: one that does not
-    /// begin as an object has none.
+    /// begin as an object has none. Reads the members `near` a value too.
     ///
     /// # Errors
     ///
@@ -294,8 +294,9 @@ impl Members {
         text: &'l [u8],
         arena: &'l Bump,
         found: &mut [Found<'l>],
+        near: Option<&mut Near<'l>>,
     ) -> Result<(), serde_json::Error> {
-        Walk { members: self, arena, found, near: None }.enter(0, self.all(), text)
+        Walk { members: self, arena, found, near }.enter(0, self.all(), text)
     }
 
     /// Reads a text that is missing, as null.
@@ -367,6 +368,21 @@ impl<'l> Walk<'_, 'l> {
         if rank <= slot.rank {
             *slot = Found { rank, is_repeated: true, ..Found::NONE };
         }
+    }
+
+    /// Returns the length of the names of objects, with a dot after each, that a flat object has in the last
+    /// name of the path with a number.
+    #[inline]
+    fn flat_prefix(&self, number: usize) -> usize {
+        let name = self.path(number).names().last().map_or(&b""[..], |name| name.as_bytes());
+        memchr::memrchr(b'.', name).map_or(0, |dot| dot + 1)
+    }
+
+    /// Returns a name without that prefix, if it begins with it.
+    #[cold]
+    fn without_prefix<'n>(&self, number: usize, bytes: usize, name: &'n str) -> &'n str {
+        let own = self.path(number).names().last().map_or("", |own| &own[..bytes]);
+        name.strip_prefix(own).unwrap_or(name)
     }
 
     #[inline]
@@ -535,6 +551,7 @@ impl<'l> Visitor<'l> for ValueAt<'_, '_, 'l> {
         // Most names of a line have other lengths than those that are looked for.
         let lengths = numbers(self.paths).fold(0, |set, number| set | length_bit(name(number)));
         let near = self.walk.near_at(self.paths, depth + 1);
+        let prefix = near.map_or(0, |number| self.walk.flat_prefix(number));
         let (usual, letter) =
             self.walk.near.as_ref().map_or_else(Default::default, |near| (near.usual, near.letter));
         while let Some(Text(name)) = members.next_key()? {
@@ -544,9 +561,13 @@ impl<'l> Visitor<'l> for ValueAt<'_, '_, 'l> {
                 _ => numbers(self.paths).filter(has).fold(0, |set, number| set | 1 << number),
             };
             if paths == 0 {
+                let plain = match near {
+                    Some(number) if prefix > 0 => self.walk.without_prefix(number, prefix, &name),
+                    _ => &name,
+                };
                 let could_be_wanted =
-                    || usual.may_have(name.as_bytes()) || has_letter(&name, letter);
-                match near.filter(|_| could_be_wanted() && self.walk.wants(&name)) {
+                    || usual.may_have(plain.as_bytes()) || has_letter(plain, letter);
+                match near.filter(|_| could_be_wanted() && self.walk.wants(plain)) {
                     Some(number) => self.walk.push_near(name, number, &mut members)?,
                     None => _ = members.next_value::<IgnoredAny>()?,
                 }

@@ -10,8 +10,8 @@
 //! them. If requests are out of order by more than the delay, some are missed, and none is made up: a test
 //! compares this with all requests in the order of their times.
 //!
-//! Some lists have days, or times without minutes or seconds. If no time of a list has more, that is its resolution:
-//! two requests of one minute may be 59 seconds apart. Those of two lists have the coarser one.
+//! Some lists have days, or times without minutes or seconds. If no time of a list has more, that is its
+//! resolution: two requests of one minute may be 59 seconds apart. Those of two lists have the coarser one.
 //!
 //! The requests for `*` are of many browsers and tools, so they are no streams.
 //!

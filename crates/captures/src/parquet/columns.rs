@@ -396,6 +396,7 @@ pub(super) fn is_flag(data_type: &DataType) -> bool {
 }
 
 /// The values of a column.
+#[derive(Clone, Debug)]
 pub enum Values {
     /// No row has one.
     Nulls,

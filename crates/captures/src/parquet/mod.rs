@@ -205,7 +205,7 @@ fn read_members<'r>(
             objects.members.read_null(&mut record.values);
             continue;
         }
-        let read = objects.members.read_text(texts.value(row), arena, &mut record.values);
+        let read = objects.members.read_text(texts.value(row), arena, &mut record.values, None);
         read.map_err(|error| format!("a text with damaged JSON: {error}"))?;
     }
     record.note_found(fields);

@@ -242,8 +242,7 @@ impl Look<'_> {
     ) -> Result<(ObjectValues, Vec<(LeftPart, String)>), String> {
         let places = self.config.places().map(Place::clone);
         let is_asked = self.config.has_names();
-        let has_paths = self.config.hosts_in(self.format).is_some();
-        let left = LeftPart::ALL.map(|part| has_paths && part.is_left(self.config));
+        let left = LeftPart::all_left(self.config, self.format);
         let near = urls.iter().flat_map(|url| layouts::parts_near(url, fields));
         let near = near.filter(|(part, _)| left[*part as usize]);
         let near = near.map(|(part, path)| (part, path.to_string())).collect();

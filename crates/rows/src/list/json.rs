@@ -9,7 +9,7 @@ use bumpalo::Bump;
 
 use super::host::UNREADABLE;
 use super::noticed::{Doubts, Left, Noticed};
-use super::place::{LeftPart, Place, Value, part_called, usual_names};
+use super::place::{LeftPart, Place, Value, part_called, part_near, usual_names};
 use super::values::{Values, doubt_of_time};
 use super::{FieldPath, ListFormat, Problem, advice};
 use portcullis_captures::json_path::{FieldValue, Found, Members, NameSet, Near, without_nan};
@@ -23,11 +23,16 @@ pub(super) struct ObjectValues {
     pub(super) asked: AskedValues,
     /// Whether the last value is read. It takes time to carry it along.
     has_client: bool,
-    /// Whether fields next to the URL may have parts of it that are not read, in the order of
-    /// [`LeftPart::ALL`].
-    left: [bool; LeftPart::ALL.len()],
+    left: LeftParts,
+}
+
+/// The parts of the URL of a path that fields next to it may have, and that are not read.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct LeftParts {
+    /// In the order of [`LeftPart::ALL`].
+    are_left: [bool; LeftPart::ALL.len()],
     /// Their usual names.
-    left_names: NameSet,
+    names: NameSet,
 }
 
 /// The values that are read from objects.
@@ -76,8 +81,7 @@ impl ObjectValues {
             members,
             asked: AskedValues::new(places, unit, fields),
             has_client,
-            left,
-            left_names: usual_names(|part| left[part as usize]),
+            left: LeftParts::new(left),
         })
     }
 
@@ -100,45 +104,72 @@ impl ObjectValues {
         }
         let mut found = [const { Found::NONE }; COUNT];
         let mut parser = serde_json::Deserializer::from_str(text);
-        let is_wanted = |name: &str| part_called(name.as_bytes(), true).is_some();
-        // Other names of queries have a `q`.
-        let (value, usual, letter) = (Value::Url as usize, self.left_names, b'q');
-        let mut near = Near { value, usual, letter, is_wanted, found: Vec::new() };
-        let may_differ = self.left.contains(&true).then_some(&mut near);
-        if self.members.read_with_near(&mut parser, arena, &mut found, may_differ).is_err() {
+        let mut near = self.left.near();
+        if self.members.read_with_near(&mut parser, arena, &mut found, near.as_mut()).is_err() {
             return match without_nan(text) {
                 Some(text) => self.read(arena.alloc_str(&text).as_bytes(), arena),
                 None => Values::from_url(Err(Problem::NotJson)),
             };
         }
         let values = self.asked.values(&found);
-        if near.found.is_empty() {
-            values
-        } else {
-            Values { left: self.left(near, arena), ..values }
+        match near {
+            Some(near) if !near.found.is_empty() => {
+                let left = self.left.in_members(near, &self.members, false, arena);
+                Values { left: arena.alloc_slice_copy(&left), ..values }
+            }
+            _ => values,
         }
     }
+}
 
-    /// Returns the parts in fields that are not read.
+impl LeftParts {
+    pub(super) fn new(are_left: [bool; LeftPart::ALL.len()]) -> LeftParts {
+        LeftParts { are_left, names: usual_names(|part| are_left[part as usize]) }
+    }
+
+    /// Returns what to look for in an object; `None` if nothing is left.
+    #[inline]
+    pub(super) fn near<'c>(&self) -> Option<Near<'c>> {
+        let is_wanted = |name: &str| part_called(name.as_bytes(), true).is_some();
+        // Other names of queries have a `q`.
+        let (value, usual, letter) = (Value::Url as usize, self.names, b'q');
+        let near = || Near { value, usual, letter, is_wanted, found: Vec::new() };
+        self.are_left.contains(&true).then(near)
+    }
+
+    /// Returns the parts that were found near the URL in an object, which may be in a column.
     #[cold]
-    fn left<'c>(&self, near: Near<'c>, arena: &'c Bump) -> &'c [Left<'c>] {
+    pub(super) fn in_members<'c>(
+        &self,
+        near: Near<'c>,
+        members: &Members,
+        is_in_column: bool,
+        arena: &'c Bump,
+    ) -> Vec<Left<'c>> {
         let left = |(name, value, path): (&'c str, FieldValue<'c>, usize)| {
-            let (_, parents) = self.members.path(path).names().split_last()?;
-            let part = part_called(name.as_bytes(), !parents.is_empty());
-            let part = part.filter(|part| self.left[*part as usize])?;
-            let value: &'c [u8] = match value {
-                FieldValue::Text(Cow::Borrowed(text)) => text,
-                FieldValue::Text(Cow::Owned(text)) => arena.alloc_slice_copy(&text),
-                FieldValue::Null => return None,
-                FieldValue::Number(number) if part == LeftPart::Port => {
-                    arena.alloc_str(&number.to_string()).as_bytes()
-                }
-                _ => UNREADABLE,
-            };
-            Some(Left { part, value })
+            let (own, parents) = members.path(path).names().split_last()?;
+            let are_inside = is_in_column || !parents.is_empty();
+            let part = part_near(own.as_bytes(), name.as_bytes(), are_inside);
+            let part = part.filter(|part| self.are_left[*part as usize])?;
+            Left::of(part, value, arena)
         };
-        let left: Vec<Left<'c>> = near.found.into_iter().filter_map(left).collect();
-        arena.alloc_slice_copy(&left)
+        near.found.into_iter().filter_map(left).collect()
+    }
+}
+
+impl<'c> Left<'c> {
+    /// Returns the part with a value; `None` if it is null. One that cannot be read may be any.
+    pub(super) fn of(part: LeftPart, value: FieldValue<'c>, arena: &'c Bump) -> Option<Left<'c>> {
+        let value: &'c [u8] = match value {
+            FieldValue::Text(Cow::Borrowed(text)) => text,
+            FieldValue::Text(Cow::Owned(text)) => arena.alloc_slice_copy(&text),
+            FieldValue::Null => return None,
+            FieldValue::Number(number) if part == LeftPart::Port => {
+                arena.alloc_str(&number.to_string()).as_bytes()
+            }
+            _ => UNREADABLE,
+        };
+        Some(Left { part, value })
     }
 }
 

@@ -6,7 +6,7 @@
 
 use portcullis_robots::access::TimeUnit;
 
-use super::place::{LeftPart, Place, Value, part_called};
+use super::place::{LeftPart, Place, Value, part_near};
 use super::{FieldPath, ListConfig};
 
 /// The columns or fields of a program's table.
@@ -335,14 +335,15 @@ fn text_of(name: &[u8]) -> String {
 /// Returns the names among `fields`, paths of members, that could be of parts of the URL next to the member at
 /// `url`.
 pub(super) fn parts_near(url: &FieldPath, fields: &[String]) -> Vec<(LeftPart, FieldPath)> {
-    let (_, parents) = url.names().split_last().expect("a path has a name");
+    let (own, parents) = url.names().split_last().expect("a path has a name");
     let mut found: Vec<(LeftPart, FieldPath)> = Vec::new();
     for field in fields {
         let Ok(path) = field.parse::<FieldPath>() else { continue };
         let Some(name) = path.names().strip_prefix(parents).and_then(|rest| rest.first()) else {
             continue;
         };
-        let Some(part) = part_called(name.as_bytes(), !parents.is_empty()) else { continue };
+        let part = part_near(own.as_bytes(), name.as_bytes(), !parents.is_empty());
+        let Some(part) = part else { continue };
         let path = FieldPath::from_names([parents, std::slice::from_ref(name)].concat());
         if path.names() != url.names() && !found.iter().any(|(_, it)| *it == path) {
             found.push((part, path));

@@ -1,7 +1,7 @@
 //! Observations on the records of a list, which are reported once for all.
 
-use super::ListConfig;
 use super::place::LeftPart;
+use super::{ListConfig, ListFormat};
 
 /// Parts of a record that may mean something else than they were read as.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -66,6 +66,12 @@ pub(super) struct Left<'c> {
 }
 
 impl LeftPart {
+    /// Returns which parts a list of a format does not read, in the order of [`LeftPart::ALL`].
+    pub fn all_left(config: &ListConfig, format: ListFormat) -> [bool; LeftPart::ALL.len()] {
+        let has_paths = config.hosts_in(format).is_some();
+        LeftPart::ALL.map(|part| has_paths && part.is_left(config))
+    }
+
     /// Whether a list whose paths are completed does not read the part. Without a host for all, it reads that
     /// of a field.
     pub fn is_left(self, config: &ListConfig) -> bool {

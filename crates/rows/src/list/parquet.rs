@@ -32,17 +32,18 @@ use parquet::errors::ParquetError;
 use parquet::file::metadata::{ColumnChunkMetaData, PageIndexPolicy};
 use parquet::schema::types::ColumnDescPtr;
 
-use super::host::Hosts;
-use super::json::{AskedValues, FoundValues, IN_LISTS};
+use super::host::{Hosts, UNREADABLE};
+use super::json::{AskedValues, FoundValues, IN_LISTS, LeftParts};
 use super::layouts;
 use super::noticed::{Doubts, Left};
-use super::place::{LeftPart, TableColumn, Value, part_called};
+use super::place::{LeftPart, TableColumn, Value, part_near};
 use super::short::are_above;
 use super::values::{Values, Visit, agent_of, doubt_of_time};
 use super::{Arena, BlockBuffer, ListConfig, ListFormat, Place, Problem, advice};
 use portcullis_captures::json_path::FieldValue;
 use portcullis_captures::parquet::columns::{
-    Columns, Leaf, Objects, Projection, holds_bytes, holds_numbers, holds_times,
+    Columns, Leaf, Objects, Projection, Values as ColumnValues, holds_bytes, holds_numbers,
+    holds_times,
 };
 pub use portcullis_captures::parquet::file::{ParquetSource, StoredFile};
 use portcullis_captures::parquet::file::{guarded, supported_compression, text_of};
@@ -63,6 +64,10 @@ pub struct ParquetList {
     leaves: Vec<(Value, Leaf)>,
     /// The columns that may have parts of the URL of a path and are not read.
     left: Vec<(LeftPart, Leaf)>,
+    /// The columns among them without a value a row, such as lists.
+    unreadable: Vec<(LeftPart, Leaf)>,
+    /// The parts that fields in the object of the URL may have.
+    left_parts: LeftParts,
     /// The columns of objects with values.
     objects: Vec<Objects>,
     /// The values of rows with objects.
@@ -145,12 +150,12 @@ fn named(file: &Columns<'_>, name: &str) -> Result<Option<Leaf>, String> {
     })
 }
 
-/// Returns the columns next to that of the URLs that could have parts of them and are not read.
+/// Returns the columns next to that of the URLs that could have the parts of them that are `left`.
 fn parts_near(
     file: &Columns<'_>,
     source: &ParquetSource,
     leaves: &[(Value, Leaf)],
-    config: &ListConfig,
+    left: [bool; LeftPart::ALL.len()],
 ) -> Vec<(LeftPart, Leaf)> {
     let urls = &leaves[0].1;
     let Ok(path) = urls.name.parse() else { return Vec::new() };
@@ -158,13 +163,16 @@ fn parts_near(
     let nested = nested.filter_map(|(part, path)| Some((part, file.find(&path).ok().flatten()?)));
     let names = file.names();
     let top = names.iter().enumerate();
-    let top = top
-        .filter_map(|(place, name)| Some((part_called(name.as_bytes(), false)?, file.at(place))));
+    let top = top.filter(|(_, name)| !urls.name.starts_with(&format!("{name}.")));
+    let top = top.filter_map(|(place, name)| {
+        let part = part_near(urls.name.as_bytes(), name.as_bytes(), false)?;
+        Some((part, file.at(place)))
+    });
     let mut found: Vec<(LeftPart, Leaf)> = Vec::new();
     for (part, leaf) in nested.chain(top) {
         let is_read = leaves.iter().any(|(_, it)| it.place == leaf.place);
         let is_new = !is_read && !found.iter().any(|(_, it)| it.place == leaf.place);
-        if is_new && part.is_left(config) && leaf.inside.is_none() && holds_bytes(&leaf.data_type) {
+        if is_new && left[part as usize] && leaf.inside.is_none() {
             found.push((part, leaf));
         }
     }
@@ -224,19 +232,24 @@ impl ParquetList {
                 leaves.extend(found.into_iter().map(|leaf| (value, leaf)));
             }
             let hosts = config.hosts_in(ListFormat::Parquet);
-            let left = match hosts {
-                Some(_) => parts_near(&file, &source, &leaves, &config),
-                None => Vec::new(),
+            let left = LeftPart::all_left(&config, ListFormat::Parquet);
+            let left_parts = LeftParts::new(left);
+            let has_values = |(_, leaf): &(_, Leaf)| {
+                let Leaf { data_type, .. } = leaf;
+                holds_bytes(data_type) || holds_numbers(data_type)
             };
+            let near = parts_near(&file, &source, &leaves, left).into_iter();
+            let (left, unreadable): (Vec<_>, Vec<_>) = near.partition(has_values);
             let all = leaves.iter().map(|(_, leaf)| leaf).chain(left.iter().map(|(_, leaf)| leaf));
             let projection = Projection::new(&source, all)?;
             let numbered: Vec<(usize, &Leaf)> =
                 leaves.iter().map(|(value, leaf)| (*value as usize, leaf)).collect();
             let objects = Objects::of(&numbered, &IN_LISTS)?;
             let asked = AskedValues::new(places.map(Place::clone), config.unit, Vec::new());
+            let left = (left, unreadable, left_parts);
             Ok((leaves, left, objects, asked, projection, layout, hosts))
         });
-        let (leaves, left, objects, asked, projection, layout, hosts) =
+        let (leaves, (left, unreadable, left_parts), objects, asked, projection, layout, hosts) =
             found.map_err(|problem| InputError::list(name, problem))?;
         let is_found = !config.urls.is_asked() || layout.is_some();
         let (decides_by_time, has_visits) = (config.times.is_asked(), config.clients.is_wanted());
@@ -244,6 +257,8 @@ impl ParquetList {
             source,
             leaves,
             left,
+            unreadable,
+            left_parts,
             objects,
             asked,
             decides_by_time,
@@ -262,7 +277,8 @@ impl ParquetList {
 
     /// Returns the columns that may have parts of the URL of a path and are not read, by their names.
     pub(super) fn left_columns(&self) -> Vec<(LeftPart, String)> {
-        self.left.iter().map(|(part, leaf)| (*part, leaf.name.clone())).collect()
+        let all = self.left.iter().chain(&self.unreadable);
+        all.map(|(part, leaf)| (*part, leaf.name.clone())).collect()
     }
 
     fn urls(&self) -> &Leaf {
@@ -516,8 +532,8 @@ pub struct Urls {
     times: Option<Times>,
     /// The texts of each column of objects.
     objects: Vec<BinaryViewArray>,
-    /// The texts of each column that may have parts of the URL of a path and is not read.
-    left: Vec<BinaryViewArray>,
+    /// The values of each column that may have parts of the URL of a path and is not read.
+    left: Vec<ColumnValues>,
 }
 
 impl Urls {
@@ -532,7 +548,8 @@ impl Urls {
         }
         let objects =
             list.objects.iter().map(|objects| objects.texts(batch)).collect::<Option<_>>()?;
-        let left = list.left.iter().map(|(_, leaf)| leaf.bytes(batch)).collect::<Option<_>>()?;
+        let left =
+            list.left.iter().map(|(_, leaf)| leaf.values(batch, None)).collect::<Option<_>>()?;
         Some(Urls { list: Arc::clone(list), rows: batch.num_rows(), texts, times, objects, left })
     }
 
@@ -554,9 +571,9 @@ impl Urls {
         visits.clear();
         for row in first..self.rows.min(first + RECORDS_AT_ONCE) {
             let values = self.values(row, arena);
-            let values = match self.left.is_empty() {
+            let values = match self.left.is_empty() && self.list.unreadable.is_empty() {
                 true => values,
-                false => Values { left: self.left_in(row, arena), ..values },
+                false => Values { left: self.left_in(row, values.left, arena), ..values },
             };
             if decides_by_time {
                 times.push(values.time);
@@ -604,12 +621,19 @@ impl Urls {
         self.times.as_ref().map_or_else(Default::default, |times| times[row])
     }
 
-    /// Returns the parts in the columns of a row that are not read.
-    fn left_in<'u>(&'u self, row: usize, arena: &'u Arena) -> &'u [Left<'u>] {
+    /// Returns the parts in the columns of a row that are not read, besides those in its object.
+    fn left_in<'u>(
+        &'u self,
+        row: usize,
+        in_object: &[Left<'u>],
+        arena: &'u Arena,
+    ) -> &'u [Left<'u>] {
         let columns = self.list.left.iter().zip(&self.left);
-        let columns = columns.filter(|(_, texts)| texts.is_valid(row));
-        let left = columns.map(|((part, _), texts)| Left { part: *part, value: texts.value(row) });
-        arena.alloc_slice_copy(&left.collect::<Vec<_>>())
+        let left = columns.filter_map(|((part, _), values)| Left::of(*part, values.at(row), arena));
+        let unreadable = self.list.unreadable.iter();
+        let unreadable = unreadable.map(|(part, _)| Left { part: *part, value: UNREADABLE });
+        let all = in_object.iter().copied().chain(left).chain(unreadable);
+        arena.alloc_slice_copy(&all.collect::<Vec<_>>())
     }
 
     /// Returns the values in a row with objects, as if the row were an object too.
@@ -627,13 +651,21 @@ impl Urls {
             found[Value::Time as usize].set(0, time);
         }
         let objects = self.list.objects.iter().zip(&self.objects);
+        let mut left = Vec::new();
         for (objects, texts) in objects.filter(|(_, texts)| texts.is_valid(row)) {
-            if objects.members.read_text(texts.value(row), arena, &mut found).is_err() {
+            let (members, mut near) = (&objects.members, self.list.left_parts.near());
+            if members.read_text(texts.value(row), arena, &mut found, near.as_mut()).is_err() {
                 return Values { doubts, ..Values::from_url(Err(Problem::NotJson)) };
             }
+            let near = near.filter(|near| !near.found.is_empty());
+            left.extend(
+                near.into_iter()
+                    .flat_map(|near| self.list.left_parts.in_members(near, members, true, arena)),
+            );
         }
         let values = self.list.asked.values(&found);
-        Values { doubts: doubts.and(values.doubts), ..values }
+        let left = arena.alloc_slice_copy(&left);
+        Values { doubts: doubts.and(values.doubts), left, ..values }
     }
 
     /// Returns a row with these values as a record without a terminator, and what is in doubt. Its text is the

@@ -22,6 +22,7 @@ use tempfile::TempDir;
 
 use crate::input::{ChunkConfig, Chunks, InputError, Source};
 use crate::limits::PARQUET_PART_ROWS_MAX;
+use crate::list::noticed::Doubts;
 use crate::list::parquet::{ParquetList, PartOfRows};
 use crate::list::{Arena, BlockBuffer, ListConfig, ListFormat, Noticed, Place, Problem, Rows};
 use portcullis_captures::limits::PARQUET_PAGE_BYTES_MAX;
@@ -775,4 +776,56 @@ fn a_member_that_no_text_has_is_missing() {
     let both = ListConfig { urls: at(&["m.u", "p"]), ..ListConfig::default() };
     let error = open(&path, &both).unwrap_err().to_string();
     assert!(error.contains("is in m.u, the member of a text, or in another column, p;"), "{error}");
+}
+
+/// A part of the URL of a path is not missed, whatever its column holds, and in the object of the path.
+#[test]
+fn parts_near_a_path_may_have_any_type() {
+    let texts = |text: &str| column(StringArray::from(vec![text]));
+    let numbers = |number: Option<i64>| column(Int64Array::from(vec![number]));
+    let structure = |columns: Vec<(&str, ArrayRef)>| {
+        let fields = columns
+            .iter()
+            .map(|(name, values)| Field::new(*name, values.data_type().clone(), true));
+        let fields = fields.collect::<Vec<_>>();
+        let arrays = columns.iter().map(|(_, values)| Arc::clone(values)).collect();
+        column(StructArray::new(fields.into(), arrays, None))
+    };
+    let mut lists = ListBuilder::new(StringBuilder::new());
+    lists.append_value([Some("x=1")]);
+    let lists = column(lists.finish());
+    let (query, host, port, none) =
+        (Doubts::LEFT_QUERY, Doubts::LEFT_HOST, Doubts::LEFT_PORT, Doubts::default());
+    for (columns, url, expected) in [
+        (vec![("m", texts(r#"{"uri":"/a","query":"x=1"}"#))], "m.uri", query),
+        (vec![("m", texts(r#"{"uri":"/a","port":8080,"args":null}"#))], "m.uri", port),
+        (vec![("m", texts(r#"{"a":{"uri":"/a"},"args":"x"}"#))], "m.a.uri", none),
+        (vec![("m", texts(r#"{"a.uri":"/a","a.args":"x"}"#))], r"m.a\.uri", query),
+        (vec![("m", texts(r#"{"uri":"/a"}"#)), ("host", texts("b.example"))], "m.uri", host),
+        (vec![("path", texts("/a")), ("args", numbers(Some(1)))], "path", query),
+        (vec![("path", texts("/a")), ("args", numbers(None))], "path", none),
+        (vec![("path", texts("/a")), ("args", lists)], "path", query),
+        (vec![("path", texts("/a")), ("args", structure(vec![("x", texts("1"))]))], "path", query),
+        (vec![("path", texts("https://a.example/")), ("args", numbers(Some(1)))], "path", none),
+        (vec![("path", texts("/a")), ("url.port", numbers(Some(8080)))], "path", port),
+        (vec![("path", texts("/a")), ("reqPort", numbers(Some(443)))], "path", none),
+        (vec![("path", texts("/a")), ("port", numbers(Some(8080)))], "path", none),
+        (vec![("r.uri", texts("/a")), ("r.port", numbers(Some(8080)))], "r.uri", port),
+        (
+            vec![("r", structure(vec![("uri", texts("/a")), ("port", numbers(Some(8080)))]))],
+            "r.uri",
+            port,
+        ),
+    ] {
+        let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
+        let (_folder, path) = written(columns);
+        let host = Some("a.example".to_owned());
+        let config = ListConfig { urls: Place::named([url]), host, ..ListConfig::default() };
+        let list = Arc::new(open(&path, &config).unwrap());
+        let part = list.parts(false).next().unwrap().unwrap();
+        let batch = part.batches(0).unwrap().next().unwrap().unwrap();
+        let (arena, mut block) = (Arena::new(), BlockBuffer::new());
+        batch.fill(0, &arena, &mut block);
+        assert_eq!(block.doubts, [expected], "{names:?} {url}");
+    }
 }

@@ -18,12 +18,19 @@ pub(crate) const URL_NAMES: [&str; 4] = ["url", "address", "loc", "uri"];
 /// Names for the parts of the URL of a path, besides names with `query` in them. A host in a field `hostname`
 /// may be the machine that wrote the log, and a port in `server_port` that after a proxy. A `port` counts in an
 /// object with the path, as ECS has it.
-const PART_NAMES: [(&str, LeftPart); 23] = [
+const PART_NAMES: [(&str, LeftPart); 33] = [
     ("args", LeftPart::Query),
     ("qs", LeftPart::Query),
+    ("params", LeftPart::Query),
+    ("uri_args", LeftPart::Query),
+    ("request_args", LeftPart::Query),
     ("host", LeftPart::Host),
     ("http_host", LeftPart::Host),
     ("vhost", LeftPart::Host),
+    ("authority", LeftPart::Host),
+    (":authority", LeftPart::Host),
+    ("request_host", LeftPart::Host),
+    ("requestaddr", LeftPart::Host),
     ("domain", LeftPart::Host),
     ("url.domain", LeftPart::Host),
     ("url_host_name", LeftPart::Host),
@@ -33,6 +40,8 @@ const PART_NAMES: [(&str, LeftPart); 23] = [
     ("requesthost", LeftPart::Host),
     ("clientrequesthost", LeftPart::Host),
     ("scheme", LeftPart::Scheme),
+    ("proto", LeftPart::Scheme),
+    ("x_forwarded_proto", LeftPart::Scheme),
     ("url.scheme", LeftPart::Scheme),
     ("url_protocol", LeftPart::Scheme),
     ("cs-protocol", LeftPart::Scheme),
@@ -41,6 +50,7 @@ const PART_NAMES: [(&str, LeftPart); 23] = [
     ("reqport", LeftPart::Port),
     ("requestport", LeftPart::Port),
     ("url.port", LeftPart::Port),
+    ("url_port", LeftPart::Port),
     ("port", LeftPart::Port),
 ];
 
@@ -369,6 +379,16 @@ pub(super) fn part_called(name: &[u8], are_inside: bool) -> Option<LeftPart> {
     found.filter(|_| are_inside || !is("port"))
 }
 
+/// Returns likewise the part that a name next to that of the URL has. Both may begin with the names of objects
+/// and dots, as in a flat object.
+pub(super) fn part_near(url: &[u8], name: &[u8], are_inside: bool) -> Option<LeftPart> {
+    let in_object = || {
+        let dot = memchr::memrchr(b'.', url)?;
+        part_called(name.strip_prefix(&url[..=dot])?, true)
+    };
+    part_called(name, are_inside).or_else(in_object)
+}
+
 /// Returns the usual names of parts.
 pub(super) fn usual_names(is_left: impl Fn(LeftPart) -> bool) -> NameSet {
     let names = PART_NAMES.iter().filter(|(_, part)| is_left(*part));
@@ -399,5 +419,15 @@ mod tests {
             assert_eq!(part_called(name.as_bytes(), true), None, "{name}");
         }
         assert_eq!(part_called(b"port", false), None);
+        for (url, name, part) in [
+            ("a.uri", "a.args", Some(LeftPart::Query)),
+            ("a.b.uri", "a.b.Port", Some(LeftPart::Port)),
+            ("a.uri", "host", Some(LeftPart::Host)),
+            ("a.uri", "b.args", None),
+            ("a.b.uri", "a.args", None),
+            ("uri", "a.args", None),
+        ] {
+            assert_eq!(part_near(url.as_bytes(), name.as_bytes(), false), part, "{url} {name}");
+        }
     }
 }

@@ -9,7 +9,7 @@ use super::delimited::CellColumns;
 use super::layout::Layout;
 use super::layouts;
 use super::look::{LINES, Look};
-use super::place::{TableColumn, Value, could_be_url, part_called, rival};
+use super::place::{TableColumn, Value, could_be_url, part_near, rival};
 use super::request::target;
 use super::{List, ListConfig, Place, advice};
 use crate::limits::{RECORDS_LOOKED_AT_MAX, TABLE_COMMENTS_MAX};
@@ -163,7 +163,7 @@ impl Look<'_> {
         let has_paths = is_header && config.hosts_in(self.format).is_some();
         let is_read = |place: usize| place == url || others.contains(&Some(place));
         let left = |(place, name): (usize, &Vec<u8>)| {
-            let part = part_called(name.trim_ascii(), false)?;
+            let part = part_near(row[url].trim_ascii(), name.trim_ascii(), false)?;
             let is_left = has_paths && part.is_left(&config) && !is_read(place);
             is_left.then_some((part, place))
         };

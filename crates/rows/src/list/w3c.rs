@@ -219,8 +219,8 @@ impl W3cLine {
         (count == self.count).then_some(found)
     }
 
-    /// Returns the fields of a line with quotes, each a word that begins with no quote, or words from one quote to
-    /// another. A query is any word. `None` if the line can be cut into as many fields in no way, or in two.
+    /// Returns the fields of a line with quotes, each a word that begins with no quote, or words from one quote
+    /// to another. A query is any word. `None` if the line can be cut into as many fields in no way, or in two.
     fn fields<'c>(&self, text: &'c [u8]) -> Option<Vec<&'c [u8]>> {
         let [_, query, ..] = self.places;
         let words: Vec<&[u8]> = words(text).take(WORDS_MAX + 1).collect();

@@ -124,8 +124,8 @@ impl Classifier {
         Ok(Named::Agent(if is_other { NONE } else { crawlers.unnamed }))
     }
 
-    /// Returns what the tokens of a header match, as of the header alone. The tokens to which a crawler falls back
-    /// are those of its first token only, which names it, and come last.
+    /// Returns what the tokens of a header match, as of the header alone. The tokens to which a crawler falls
+    /// back are those of its first token only, which names it, and come last.
     fn by_tokens(&self, crawlers: &Crawlers, header: &Crawler) -> Result<NamedChain, Damage> {
         let (mut tokens, mut agents) = (AgentTokens::default(), Vec::new());
         let (mut seen, mut asked) = (HashSet::<u32, RandomState>::default(), Vec::new());
@@ -149,9 +149,9 @@ impl Classifier {
         Ok(NamedChain { tokens, asked, agents, otherwise })
     }
 
-    /// Returns the agent of a header in files that name none of its tokens, which are `named`: the first that is
-    /// asked about if it follows the groups that the header does. One of a later token may not be the crawler, and
-    /// may follow further groups, or not those for `*`.
+    /// Returns the agent of a header in files that name none of its tokens, which are `named`: the first that
+    /// is asked about if it follows the groups that the header does. One of a later token may not be the
+    /// crawler, and may follow further groups, or not those for `*`.
     fn otherwise(
         &self,
         crawlers: &Crawlers,
