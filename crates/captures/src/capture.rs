@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use foldhash::quality::RandomState;
 use portcullis_dialect::Fetched;
 use portcullis_files::input::InputError;
-use portcullis_robots::access::{CachingHeaders, CaptureNotes, UnixSeconds};
+use portcullis_robots::access::{CachingHeaders, CaptureNote, CaptureNotes, UnixSeconds};
 use serde::{Deserialize, Serialize};
 
 /// One answer to one request.
@@ -84,6 +84,13 @@ pub enum Subject<'c> {
 }
 
 impl Subject<'_> {
+    fn into_owned(self) -> Subject<'static> {
+        match self {
+            Subject::Url(url) => Subject::Url(Cow::Owned(url.into_owned())),
+            Subject::Host(host) => Subject::Host(Cow::Owned(host.into_owned())),
+        }
+    }
+
     /// Returns whether this is a robots.txt by its name. So are most targets of redirects from one.
     pub fn is_named_robots_txt(&self) -> bool {
         match self {
@@ -115,17 +122,82 @@ pub struct BrokenRecord {
     /// Whether the other records can be relied on without this one. It is not part of the JSON form.
     #[serde(skip)]
     pub kind: BrokenKind,
+    /// The capture that the record would be, if it is known which. It is not part of the JSON form.
+    #[serde(skip)]
+    pub lost: Option<LostCapture>,
+}
+
+/// A capture whose record cannot be read. The server answered then, and nobody knows what.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LostCapture {
+    subject: Subject<'static>,
+    captured_at: Option<UnixSeconds>,
+}
+
+impl LostCapture {
+    /// Returns the lost capture of a resource.
+    pub(super) fn new(subject: Subject<'_>, captured_at: Option<UnixSeconds>) -> LostCapture {
+        LostCapture { subject: subject.into_owned(), captured_at }
+    }
+
+    /// Returns the capture without its body.
+    pub fn capture(&self) -> Capture<'_> {
+        let subject = match &self.subject {
+            Subject::Url(url) => Subject::Url(Cow::Borrowed(url)),
+            Subject::Host(host) => Subject::Host(Cow::Borrowed(host)),
+        };
+        Capture {
+            subject,
+            captured_at: self.captured_at,
+            redirects_followed: 0,
+            answer: Fetched::BrokenBody,
+            location: None,
+            confirms: Confirms::default(),
+            payload: PayloadNames::default(),
+            caching: CachingHeaders::default(),
+            body: Cow::Borrowed(b""),
+            notes: CaptureNotes::EMPTY.with(CaptureNote::Truncated),
+        }
+    }
+}
+
+/// The reason why a record is broken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Problem {
+    pub text: String,
+    pub lost: Option<LostCapture>,
+}
+
+impl From<String> for Problem {
+    fn from(text: String) -> Problem {
+        Problem { text, lost: None }
+    }
+}
+
+impl From<&str> for Problem {
+    fn from(text: &str) -> Problem {
+        text.to_owned().into()
+    }
+}
+
+impl Problem {
+    /// Returns the record at a place, which has the problem.
+    pub fn of(self, place: impl Into<String>) -> BrokenRecord {
+        BrokenRecord { lost: self.lost, ..BrokenRecord::senseless(place, self.text) }
+    }
 }
 
 impl BrokenRecord {
     /// Returns a malformed record.
     pub fn senseless(place: impl Into<String>, problem: impl Into<String>) -> BrokenRecord {
-        BrokenRecord { place: place.into(), problem: problem.into(), kind: BrokenKind::Senseless }
+        let kind = BrokenKind::Senseless;
+        BrokenRecord { place: place.into(), problem: problem.into(), kind, lost: None }
     }
 
     /// Returns a record that may be valid but that the system could not read.
     pub fn unreadable(place: impl Into<String>, problem: impl Into<String>) -> BrokenRecord {
-        BrokenRecord { place: place.into(), problem: problem.into(), kind: BrokenKind::Unreadable }
+        let kind = BrokenKind::Unreadable;
+        BrokenRecord { kind, ..BrokenRecord::senseless(place, problem) }
     }
 }
 

@@ -29,7 +29,7 @@ use portcullis_files::input::{
 
 use portcullis_robots::access::{TimeUnit, seconds_of};
 
-use super::capture::{BatchReader, BrokenKind, CaptureSink, ReadConfig};
+use super::capture::{BatchReader, BrokenKind, CaptureSink, Problem, ReadConfig};
 use super::escapes;
 use super::json_path::{FieldPath, FieldValue};
 use super::record::{Head, Record};
@@ -212,7 +212,7 @@ impl RecordReader for CsvSchema {
         record: &[u8],
         config: &ReadConfig,
         sink: &mut CaptureSink<'_>,
-    ) -> Result<(), String> {
+    ) -> Result<(), Problem> {
         // A blank line is no row.
         if let b"\n" | b"\r\n" = record {
             return Ok(());

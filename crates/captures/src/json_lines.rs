@@ -58,13 +58,14 @@ use portcullis_engine::bytes::trim;
 use portcullis_robots::access::{CachingHeaders, CaptureNote};
 
 use super::body::is_html;
+use super::capture::Problem;
 use super::history::{FileOfHost, is_host, read_files};
 use super::json_path::{FieldValue, Members, Text, without_nan};
 use super::limits::{FILES_PER_RECORD_MAX, HEADER_VALUES_MAX};
 use super::record::{Head, Record};
 use super::schema::{CaptureField, FieldMap};
 use super::text::{RecordReader, batches};
-use super::{BatchReader, BrokenRecord, Capture, CaptureSink, ReadConfig};
+use super::{BatchReader, Capture, CaptureSink, ReadConfig};
 use portcullis_files::input::{
     ChunkConfig, Framing, InputError, JsonItems, Source, Stage, StageLines, Terminator, TextChunks,
 };
@@ -202,20 +203,20 @@ impl RecordReader for MemberSchema {
         line: &[u8],
         config: &ReadConfig,
         sink: &mut CaptureSink<'_>,
-    ) -> Result<(), String> {
+    ) -> Result<(), Problem> {
         let text = line.strip_suffix(b"\n").unwrap_or(line);
         match trim(text, WHITE_SPACE) {
             [] => return Ok(()),
             [b'{', ..] => {}
-            [b'[', ..] => return Err(A_LIST.to_owned()),
-            _ => return Err("not a JSON object; expected one object per line".to_owned()),
+            [b'[', ..] => return Err(A_LIST.to_owned().into()),
+            _ => return Err("not a JSON object; expected one object per line".to_owned().into()),
         }
         let arena = Bump::new();
         let mut record = Record::default();
         let mut parser = serde_json::Deserializer::from_slice(text);
         if let Err(error) = self.members.read(&mut parser, &arena, &mut record.values) {
             let Some(text) = str::from_utf8(text).ok().and_then(without_nan) else {
-                return Err(describe(&error, 0));
+                return Err(describe(&error, 0).into());
             };
             return self.read(text.as_bytes(), config, sink);
         }
@@ -263,14 +264,15 @@ impl MemberSchema {
         text: &[u8],
         config: &ReadConfig,
         sink: &mut CaptureSink<'_>,
-    ) -> Option<Result<(), String>> {
+    ) -> Option<Result<(), Problem>> {
         // Nothing of a line that is no history counts, however it begins.
         let mut files = 0;
         read_files(text, &self.fields, &mut |_| files += 1).ok().filter(|()| files > 0)?;
         if files > FILES_PER_RECORD_MAX {
-            return Some(Err(format!(
+            let text = format!(
                 "more than {FILES_PER_RECORD_MAX} files of hosts; write a line for some of them each"
-            )));
+            );
+            return Some(Err(text.into()));
         }
         let read = |FileOfHost { host, date, body }: FileOfHost<'_>| {
             let text = |text| FieldValue::Text(Cow::Borrowed(str::as_bytes(text)));
@@ -285,10 +287,13 @@ impl MemberSchema {
             }
             sink(record.capture(&Head::default(), &self.fields, config).map_err(|problem| {
                 let at = date.map_or(String::new(), |date| format!(" at {date:?}"));
-                BrokenRecord::senseless(format!("the file of {host}{at}"), problem)
+                problem.of(format!("the file of {host}{at}"))
             }));
         };
-        Some(read_files(text, &self.fields, &mut { read }).map_err(|error| describe(&error, 0)))
+        Some(
+            read_files(text, &self.fields, &mut { read })
+                .map_err(|error| describe(&error, 0).into()),
+        )
     }
 }
 

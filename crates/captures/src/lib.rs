@@ -67,8 +67,8 @@ mod warc_record;
 mod warc_targets;
 
 pub use capture::{
-    Batch, BatchReader, BrokenKind, BrokenRecord, Capture, CaptureSink, Confirms, PayloadNames,
-    ReadConfig, Subject,
+    Batch, BatchReader, BrokenKind, BrokenRecord, Capture, CaptureSink, Confirms, LostCapture,
+    PayloadNames, ReadConfig, Subject,
 };
 pub use format::{CaptureFormat, open};
 pub use inputs::expand;

@@ -14,7 +14,8 @@ use portcullis_engine::bytes::trim;
 use portcullis_files::input::stands_for_none;
 use portcullis_robots::access::{CaptureNote, TimeUnit, UnixSeconds, in_range};
 
-use super::body::{is_redirect, notes, settle, status_of};
+use super::body::{Settled, is_redirect, notes, settle, status_of};
+use super::capture::{LostCapture, Problem};
 use super::escapes;
 use super::fields::may_be_whole;
 use super::json_path::{FieldValue, Found};
@@ -101,9 +102,21 @@ impl<'r> Record<'r> {
         head: &Head<'_>,
         fields: &FieldMap,
         config: &ReadConfig,
-    ) -> Result<Capture<'r>, String> {
+    ) -> Result<Capture<'r>, Problem> {
         let subject = self.subject(fields)?;
         let captured_at = self.time(fields.unit)?;
+        match self.settled(head, fields, config) {
+            Ok(settled) => Ok(settled.capture(subject, captured_at)),
+            Err(text) => Err(Problem { text, lost: Some(LostCapture::new(subject, captured_at)) }),
+        }
+    }
+
+    fn settled(
+        &mut self,
+        head: &Head<'_>,
+        fields: &FieldMap,
+        config: &ReadConfig,
+    ) -> Result<Settled<'r>, String> {
         let has_error = self.is_set(CaptureField::Error);
         let status = self.status()?;
         let body = self.body(status, fields, config)?;
@@ -128,7 +141,7 @@ impl<'r> Record<'r> {
             (CaptureNote::StatusAssumed, is_assumed),
             (CaptureNote::RedirectTargetMissing, is_redirect(settled.answer) && !has_target),
         ]));
-        Ok(settled.capture(subject, captured_at))
+        Ok(settled)
     }
 
     fn subject(&mut self, fields: &FieldMap) -> Result<Subject<'r>, String> {

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use portcullis_files::input::{Framing, InputError, TextChunks};
 
-use super::capture::{Batch, BatchReader, BrokenKind, BrokenRecord, CaptureSink, ReadConfig};
+use super::capture::{
+    Batch, BatchReader, BrokenKind, BrokenRecord, CaptureSink, Problem, ReadConfig,
+};
 
 /// Reads records of a format.
 pub(super) trait RecordReader: Send + Sync {
@@ -18,7 +20,7 @@ pub(super) trait RecordReader: Send + Sync {
         record: &[u8],
         config: &ReadConfig,
         sink: &mut CaptureSink<'_>,
-    ) -> Result<(), String>;
+    ) -> Result<(), Problem>;
 
     /// Returns what a line is, for messages.
     fn noun(&self) -> &'static str {
@@ -91,9 +93,9 @@ fn read(
     while !rest.is_empty() {
         let (record, after) = rest.split_at(framing.first_end(rest).unwrap_or(rest.len()));
         if let Err(problem) = records.read(record, config, sink) {
-            let (place, kind) =
-                (format!("{} {line}", records.noun()), records.kind_of_problem(record));
-            sink(Err(BrokenRecord { place, problem, kind }));
+            let kind = records.kind_of_problem(record);
+            let broken = problem.of(format!("{} {line}", records.noun()));
+            sink(Err(BrokenRecord { kind, ..broken }));
         }
         line += lines_in(record);
         rest = after;

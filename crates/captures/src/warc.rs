@@ -31,8 +31,9 @@ use super::decoding::Budget;
 use super::fields::{block_bytes, unfold};
 pub use super::warc_targets::Targets;
 
+use super::capture::Problem;
 use super::warc_record::{Fate, Header, Kept, VERSION_LINE_BYTES_MAX, begins_record, find_header};
-use super::{Batch, BatchReader, BrokenRecord, CaptureSink, ReadConfig};
+use super::{Batch, BatchReader, CaptureSink, ReadConfig};
 use portcullis_files::input::{InputError, Source};
 
 /// Returns a reader of the captures in the WARC file `source`. No byte is read yet.
@@ -99,7 +100,9 @@ impl WarcReader {
         }
         let position = self.window.position();
         self.are_members &= self.window.is_at_member();
-        let Err(problem) = self.read_record(batch)? else { return Ok(true) };
+        let Err(Problem { text: problem, lost }) = self.read_record(batch)? else {
+            return Ok(true);
+        };
         if !self.are_members || self.damages == WARC_DAMAGES_MAX {
             return Err(self.window.problem(format!(
                 "record at byte {position}: {problem}; the rest is not read, because it is not known where \
@@ -107,14 +110,14 @@ impl WarcReader {
             )));
         }
         let what = "the rest of its gzip member is left out too; write the archive anew";
-        batch.add(position, Err(format!("{problem}; {what}")));
+        batch.add(position, Err(Problem { text: format!("{problem}; {what}"), lost }));
         self.damages += 1;
         Ok(self.window.skip_to_member() || self.window.take_failure().map_or(Ok(false), Err)?)
     }
 
     /// Reads the record at the start of the window. The inner error says why there is none, or why
     /// its end is unknown.
-    fn read_record(&mut self, batch: &mut Records) -> Result<Result<(), String>, InputError> {
+    fn read_record(&mut self, batch: &mut Records) -> Result<Result<(), Problem>, InputError> {
         let at_hand = self.window.buffer();
         if !begins_record(at_hand) {
             if !self.has_begun {
@@ -126,7 +129,7 @@ impl WarcReader {
             if is_stump(at_hand) {
                 return Err(self.cut_short());
             }
-            return Ok(Err("no WARC record begins here".to_owned()));
+            return Ok(Err("no WARC record begins here".into()));
         }
         let window = &at_hand[..at_hand.len().min(HEADER_BLOCK_BYTES_MAX)];
         self.has_begun = true;
@@ -134,12 +137,13 @@ impl WarcReader {
             if window.len() < HEADER_BLOCK_BYTES_MAX {
                 return Err(self.cut_short());
             }
-            return Ok(Err(format!("its header is longer than {HEADER_BLOCK_BYTES_MAX} bytes")));
+            let problem = format!("its header is longer than {HEADER_BLOCK_BYTES_MAX} bytes");
+            return Ok(Err(problem.into()));
         };
         let header = unfold(&window[..header_bytes]);
         let header = match Header::read(&header) {
             Ok(header) => header,
-            Err(problem) => return Ok(Err(problem.to_owned())),
+            Err(problem) => return Ok(Err(problem.into())),
         };
         let (fate, has_crlf) = (header.fate(), header.has_crlf);
         let bytes = header.block_bytes.saturating_add(header_bytes as u64);
@@ -154,7 +158,7 @@ impl WarcReader {
         has_crlf: bool,
         fate: Fate,
         batch: &mut Records,
-    ) -> Result<Result<(), String>, InputError> {
+    ) -> Result<Result<(), Problem>, InputError> {
         let position = self.window.position();
         let bytes_max = match fate {
             Ok(Some(_)) => WARC_RECORD_BYTES_MAX,
@@ -163,9 +167,9 @@ impl WarcReader {
         };
         let held = usize::try_from(bytes).ok().filter(|&bytes| bytes <= bytes_max);
         let Some(bytes) = held else {
-            let too_long = |_| -> Record {
+            let too_long = |kept: Kept| -> Record {
                 let fix = "fetch it again and store less of it";
-                Err(format!("it is longer than {bytes_max} bytes; {fix}"))
+                Err(kept.lost(format!("it is longer than {bytes_max} bytes; {fix}")))
             };
             batch.push(position, fate, too_long);
             return if self.window.skip(bytes) { Ok(Ok(())) } else { Err(self.cut_short()) };
@@ -182,12 +186,11 @@ impl WarcReader {
         let end =
             end_of_record(rest, has_crlf).filter(|end| end.is_sure || !has_line_of_record(block));
         let Some(End { bytes: end_bytes, .. }) = end else {
-            let of = match &fate {
-                Ok(Some(kept)) => kept.name(),
-                Ok(None) | Err(_) => String::new(),
-            };
             let problem = "its block is longer or shorter than its Content-Length says";
-            return Ok(Err(format!("{problem}{of}")));
+            return Ok(Err(match fate {
+                Ok(Some(kept)) => kept.lost(format!("{problem}{}", kept.name())),
+                Ok(None) | Err(_) => problem.into(),
+            }));
         };
         batch.push(position, fate, |kept| Ok((kept, block.to_vec())));
         self.window.consume(bytes + end_bytes);
@@ -207,7 +210,7 @@ impl WarcReader {
 }
 
 /// A record's header and block, or its problem.
-type Record = Result<(Kept, Vec<u8>), String>;
+type Record = Result<(Kept, Vec<u8>), Problem>;
 
 /// Records in the order of the file.
 #[derive(Default)]
@@ -224,7 +227,7 @@ impl Records {
         match fate {
             Ok(Some(it)) => self.add(position, kept(it)),
             Ok(None) => {}
-            Err(problem) => self.add(position, Err(problem.to_owned())),
+            Err(problem) => self.add(position, Err(problem)),
         }
     }
 
@@ -237,16 +240,14 @@ impl Records {
     fn read(&self, config: &ReadConfig, sink: &mut CaptureSink<'_>) {
         let mut budget = Budget::new(config);
         for (position, record) in &self.records {
-            let broken = |problem: String| {
-                Err(BrokenRecord::senseless(format!("record at byte {position}"), problem))
-            };
+            let broken = |problem: Problem| Err(problem.of(format!("record at byte {position}")));
             match record {
                 Err(problem) => sink(broken(problem.clone())),
                 Ok((kept, block)) => match kept.message(block) {
                     Ok(message) => {
                         sink(Ok(kept.capture(message.as_ref(), block, config, &mut budget)));
                     }
-                    Err(problem) => sink(broken(problem.to_string())),
+                    Err(problem) => sink(broken(kept.lost(problem.to_string()))),
                 },
             }
         }

@@ -13,7 +13,7 @@ use portcullis_files::kind;
 use portcullis_robots::access::{CachingHeaders, CaptureNote, UnixSeconds};
 
 use super::body::{Settled, is_html, is_redirect, notes, settle};
-use super::capture::names_robots_txt;
+use super::capture::{LostCapture, Problem, names_robots_txt};
 use super::decoding::Budget;
 use super::fields::{WHITE_SPACE, byte_count, fields, lines};
 use super::http::{HeadProblem, Message};
@@ -26,7 +26,7 @@ pub(super) const VERSION_LINE_BYTES_MAX: usize = 16;
 
 /// The treatment of a record: what is kept if it is, or may be, an answer to GET /robots.txt, and
 /// `None` if it is not. The error says why the record is malformed.
-pub(super) type Fate = Result<Option<Kept>, &'static str>;
+pub(super) type Fate = Result<Option<Kept>, Problem>;
 
 /// The parts of a header that are kept.
 #[derive(Debug, PartialEq, Eq)]
@@ -183,7 +183,7 @@ impl<'h> Header<'h> {
     /// Returns the treatment of the record.
     pub(super) fn fate(&self) -> Fate {
         let Some(record_type) = self.record_type.map(<[u8]>::to_ascii_lowercase) else {
-            return Err("its header has no WARC-Type; write the archive anew");
+            return Err("its header has no WARC-Type; write the archive anew".into());
         };
         // Types that are not answers (ISO 28500, section 5.5). A `continuation` is the rest of a
         // response whose first part is marked as segmented.
@@ -193,7 +193,7 @@ impl<'h> Header<'h> {
             return Ok(None);
         }
         let Some(url) = self.target.filter(|url| !url.is_empty()) else {
-            return Err("its header has no WARC-Target-URI; write the archive anew");
+            return Err("its header has no WARC-Target-URI; write the archive anew".into());
         };
         if !names_robots_txt(url) {
             return Ok(None);
@@ -203,7 +203,10 @@ impl<'h> Header<'h> {
             b"resource" if self.content_type.is_some_and(is_response) => Kind::Response,
             b"resource" => Kind::Resource,
             b"revisit" => Kind::Revisit,
-            _ => return Err("its WARC-Type is not known; convert it to `response`"),
+            _ => {
+                let problem = "its WARC-Type is not known; convert it to `response`";
+                return Err(lost(problem.into(), url, self.date.and_then(date)));
+            }
         };
         Ok(Some(Kept {
             kind,
@@ -218,6 +221,12 @@ impl<'h> Header<'h> {
             is_html: kind == Kind::Resource && self.content_type.is_some_and(is_html),
         }))
     }
+}
+
+/// Returns the problem of a record that is the capture of a URL.
+fn lost(text: String, url: &[u8], captured_at: Option<UnixSeconds>) -> Problem {
+    let subject = Subject::Url(Cow::Borrowed(url));
+    Problem { text, lost: Some(LostCapture::new(subject, captured_at)) }
 }
 
 /// Whether the type of a block says that it is an HTTP message (RFC 9112, section 10.2).
@@ -236,6 +245,11 @@ impl Kept {
     /// Returns the name of the capture, after what is wrong with its record.
     pub(super) fn name(&self) -> String {
         format!(" (the capture of {})", String::from_utf8_lossy(&self.url))
+    }
+
+    /// Returns the problem of its record, of which nothing else can be read.
+    pub(super) fn lost(&self, text: String) -> Problem {
+        lost(text, &self.url, self.captured_at)
     }
 
     /// Builds the capture of a record from its block and the HTTP response in it.

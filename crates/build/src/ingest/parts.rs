@@ -145,7 +145,8 @@ impl Merger {
         }
         self.captures += taken;
         // Next to a set, they may be what its origins redirect to.
-        if !captured.has_origin && self.inputs.is_empty() {
+        let has_captures = inputs.iter().any(|input| input.captures > 0);
+        if !(captured.has_origin && has_captures) && self.inputs.is_empty() {
             return Err(IngestError::of_inputs(inputs, describe_nothing));
         }
         self.parts.push(captured);

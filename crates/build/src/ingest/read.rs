@@ -14,7 +14,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use rayon::Scope;
 
 use portcullis_captures::{
-    Batch, BatchReader, BrokenKind, BrokenRecord, Capture, Confirms, ReadConfig, Subject,
+    Batch, BatchReader, BrokenKind, BrokenRecord, Capture, Confirms, LostCapture, ReadConfig,
+    Subject,
 };
 use portcullis_dialect::dialect::Dialect;
 use portcullis_dialect::{Access, Fetched};
@@ -278,7 +279,11 @@ impl Digest<'_> {
         self.next += 1;
         let capture = match read {
             Ok(capture) => capture,
-            Err(broken) => return self.push_broken(position, broken),
+            Err(mut broken) => {
+                let lost = broken.lost.take();
+                self.push_broken(position, broken);
+                return lost.map_or((), |lost| self.take_lost(position, &lost));
+            }
         };
         let report = &mut self.read.report;
         let as_of = self.reading.config.settle.time();
@@ -326,6 +331,20 @@ impl Digest<'_> {
             known.rivals.line = self.line(&capture.body);
         }
         self.captures.push((places, known));
+    }
+
+    /// Adds a capture whose record is broken.
+    ///
+    /// † The server answered, and what it said is lost, so no file before it is the newest.
+    fn take_lost(&mut self, position: u64, lost: &LostCapture) {
+        let capture = lost.capture();
+        let as_of = self.reading.config.settle.time();
+        let is_later = as_of.is_some_and(|as_of| capture.captured_at > Some(as_of));
+        let Some(places) = Place::of(&capture.subject).ok().filter(|_| !is_later) else { return };
+        match self.known(&capture, position) {
+            Ok(known) => self.captures.push((places, known)),
+            Err(failure) => _ = self.failure.get_or_insert(failure),
+        }
     }
 
     /// Returns the hash of a body that is one line, which may be empty; 0 for another.

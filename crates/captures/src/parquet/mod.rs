@@ -40,7 +40,7 @@ use bumpalo::Bump;
 use parquet::file::metadata::PageIndexPolicy;
 use parquet::file::reader::Length;
 
-use crate::capture::{Batch, BatchReader, BrokenRecord, CaptureSink, ReadConfig};
+use crate::capture::{Batch, BatchReader, CaptureSink, Problem, ReadConfig};
 use crate::limits::PARQUET_BATCH_ROWS;
 use crate::record::{Head, Record};
 use crate::schema::{CaptureField, FieldMap};
@@ -183,10 +183,11 @@ impl Schema {
             }
             let objects = objects.iter().zip(&texts);
             let capture = read_members(objects, row, &arena, &mut record, fields)
+                .map_err(Problem::from)
                 .and_then(|()| record.capture(&Head::default(), fields, config));
             sink(capture.map_err(|problem| {
                 let number = rows_before + row as u64 + 1;
-                BrokenRecord::senseless(format!("row {number}"), problem)
+                problem.of(format!("row {number}"))
             }));
         }
     }
