@@ -179,6 +179,15 @@ impl Documented {
         first_token(self.reading)
     }
 
+    /// Whether a token, in any case, is its name.
+    pub(super) fn is_named(&self, token: &str) -> bool {
+        let (start, rest) =
+            self.reading.as_bytes().split_at_checked(token.len()).unwrap_or_default();
+        start.eq_ignore_ascii_case(token.as_bytes())
+            && !start.is_empty()
+            && matches!(rest.first(), None | Some(b'+' | b'!'))
+    }
+
     /// Whether its operator names groups besides the groups of its token, or excludes the groups for `*`.
     pub fn has_other_groups(&self) -> bool {
         self.reading != self.name()

@@ -218,7 +218,7 @@ pub fn lists() -> impl Iterator<Item = CrawlerList> {
 /// Returns what the operator of the crawler with this product token documents; `None` if that is no more
 /// than the token.
 pub fn documented(token: &str) -> Option<&'static Documented> {
-    DOCUMENTED.iter().find(|it| it.name().eq_ignore_ascii_case(token))
+    DOCUMENTED.iter().find(|it| it.is_named(token))
 }
 
 /// Whether Google operates the crawler with this product token.
@@ -262,8 +262,10 @@ const LISTED_URL: &str = "https://github.com/ai-robots-txt/ai.robots.txt";
 
 /// Whether the crawler with this product token fetches pages to train models.
 pub fn trains(token: &str) -> bool {
-    let training = find("ai-training").map(|list| list.tokens).unwrap_or_default();
-    training.iter().any(|it| it.eq_ignore_ascii_case(token))
+    // As the list is selected, but for one token: agents may be thousands.
+    let own = documented(token).map(|it| it.classes).filter(|classes| !classes.is_empty());
+    let listed = || Some(LISTED.iter().find(|(name, _)| name.eq_ignore_ascii_case(token))?.1);
+    own.or_else(listed).is_some_and(|classes| classes.contains(&Class::Training))
 }
 
 /// Whether a token controls the use of pages, and sends no requests.
@@ -298,6 +300,14 @@ mod tests {
         }
         let is_bound = |name: &str| documented(name).is_none_or(|it| it.not_bound.is_none());
         assert!(!is_bound("ChatGPT-User") && is_bound("Claude-User") && is_bound("GPTBot"));
+    }
+
+    #[test]
+    fn crawlers_that_train_are_those_of_the_list() {
+        let training = find("ai-training").unwrap().tokens;
+        for name in names().chain(["nobody"]) {
+            assert_eq!(trains(&name.to_ascii_uppercase()), training.contains(&name), "{name}");
+        }
     }
 
     #[test]
