@@ -183,6 +183,8 @@ struct MemberPath {
     /// The position among the paths of the value.
     rank: usize,
     path: FieldPath,
+    /// The length of the names of objects, with a dot after each, that a flat object has in the last name of the path.
+    flat_prefix: usize,
 }
 
 /// The value of a name in an object.
@@ -244,10 +246,12 @@ impl Members {
         };
         let (lists, raw) = (set(lists), set(raw));
         let mut ranks = HashMap::new();
-        let ranked = |(value, path)| {
+        let ranked = |(value, path): (usize, FieldPath)| {
             let next: &mut usize = ranks.entry(value).or_default();
             let rank = std::mem::replace(next, *next + 1);
-            MemberPath { value, rank, path }
+            let last = path.names().last().map_or(&b""[..], |name| name.as_bytes());
+            let flat_prefix = memchr::memrchr(b'.', last).map_or(0, |dot| dot + 1);
+            MemberPath { value, rank, path, flat_prefix }
         };
         Ok(Members { lists, raw, paths: paths.into_iter().map(ranked).collect() })
     }
@@ -370,24 +374,20 @@ impl<'l> Walk<'_, 'l> {
         }
     }
 
-    /// Returns the length of the names of objects, with a dot after each, that a flat object has in the last
-    /// name of the path with a number.
+    /// Returns a name without the flat prefix of the path with a number, if it begins with it.
     #[inline]
-    fn flat_prefix(&self, number: usize) -> usize {
-        let name = self.path(number).names().last().map_or(&b""[..], |name| name.as_bytes());
-        memchr::memrchr(b'.', name).map_or(0, |dot| dot + 1)
-    }
-
-    /// Returns a name without that prefix, if it begins with it.
-    #[cold]
-    fn without_prefix<'n>(&self, number: usize, bytes: usize, name: &'n str) -> &'n str {
-        let own = self.path(number).names().last().map_or("", |own| &own[..bytes]);
-        name.strip_prefix(own).unwrap_or(name)
+    fn without_prefix<'n>(&self, number: usize, name: &'n str) -> &'n str {
+        let MemberPath { path, flat_prefix, .. } = &self.members.paths[number];
+        let strip = || name.strip_prefix(&path.names().last()?[..*flat_prefix]);
+        if *flat_prefix == 0 { name } else { strip().unwrap_or(name) }
     }
 
     #[inline]
     fn wants(&self, name: &str) -> bool {
-        self.near.as_ref().is_some_and(|near| (near.is_wanted)(name))
+        self.near.as_ref().is_some_and(|near| {
+            let could_be = || near.usual.may_have(name.as_bytes()) || has_letter(name, near.letter);
+            could_be() && (near.is_wanted)(name)
+        })
     }
 
     /// Reads a member next to the value at the path with a number.
@@ -551,9 +551,6 @@ impl<'l> Visitor<'l> for ValueAt<'_, '_, 'l> {
         // Most names of a line have other lengths than those that are looked for.
         let lengths = numbers(self.paths).fold(0, |set, number| set | length_bit(name(number)));
         let near = self.walk.near_at(self.paths, depth + 1);
-        let prefix = near.map_or(0, |number| self.walk.flat_prefix(number));
-        let (usual, letter) =
-            self.walk.near.as_ref().map_or_else(Default::default, |near| (near.usual, near.letter));
         while let Some(Text(name)) = members.next_key()? {
             let has = |&number: &usize| self.walk.path(number).has(depth, &name);
             let paths = match lengths & length_bit(name.len()) {
@@ -561,13 +558,9 @@ impl<'l> Visitor<'l> for ValueAt<'_, '_, 'l> {
                 _ => numbers(self.paths).filter(has).fold(0, |set, number| set | 1 << number),
             };
             if paths == 0 {
-                let plain = match near {
-                    Some(number) if prefix > 0 => self.walk.without_prefix(number, prefix, &name),
-                    _ => &name,
-                };
-                let could_be_wanted =
-                    || usual.may_have(plain.as_bytes()) || has_letter(plain, letter);
-                match near.filter(|_| could_be_wanted() && self.walk.wants(plain)) {
+                let is_wanted =
+                    |number: &usize| self.walk.wants(self.walk.without_prefix(*number, &name));
+                match near.filter(is_wanted) {
                     Some(number) => self.walk.push_near(name, number, &mut members)?,
                     None => _ = members.next_value::<IgnoredAny>()?,
                 }
@@ -586,7 +579,7 @@ impl<'l> Visitor<'l> for ValueAt<'_, '_, 'l> {
 
 /// A set of names in any case, of which it knows the lengths, and the first and last bytes: it may have others too.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct NameSet([u64; 4]);
+pub struct NameSet([u64; 16]);
 
 impl NameSet {
     /// Returns the set with another name.
@@ -609,9 +602,9 @@ impl NameSet {
         // Letters of both cases are alike.
         let [first, last] =
             [name.first(), name.last()].map(|byte| byte.map_or(0, |byte| byte | 0x20));
-        let sum =
-            (name.len() as u8).wrapping_mul(37) ^ first.wrapping_mul(5) ^ last.wrapping_mul(3);
-        (usize::from(sum >> 6), 1 << (sum & 63))
+        let [first, last] = [first, last].map(u16::from);
+        let sum = (name.len() as u16).wrapping_mul(37) ^ (first * 5) ^ (last * 147);
+        (usize::from(sum >> 6 & 15), 1 << (sum & 63))
     }
 }
 
