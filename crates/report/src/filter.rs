@@ -397,8 +397,8 @@ words! {
         NotPermitted => "not-permitted": "use not permitted (n)",
         /// Nothing is stated about the use: `?`.
         NotStated => "not-stated": "use not stated (?)",
-        /// No policy of its origin is known, or none that applies.
-        Unknown => "unknown": "policy unknown",
+        /// No policy of its origin is known or applies, or its agent or time is not known.
+        Unknown => "unknown": "unknown",
         /// It is not a URL.
         Invalid => "invalid": "not a URL",
         /// A page came instead of its robots.txt.
