@@ -105,7 +105,8 @@ pub fn forms(
 /// Returns the form of a record's text, if that is the text of its pattern.
 fn form_of(record: &ListedRecord<'_>, pattern: &Pattern<'_>) -> Option<u32> {
     let value = record.text.strip_prefix(record.role.rule_field()?)?;
-    if value != record.value() {
+    // Both are ends of the text.
+    if value.len() != record.value().len() {
         return None;
     }
     match value.strip_prefix(pattern.bytes())? {

@@ -10,8 +10,8 @@
 //! | the rest | the bytes with their stars, two to a unit, padded with a zero |
 
 use memchr::memmem;
-use zerocopy::IntoBytes;
 use zerocopy::little_endian::U16;
+use zerocopy::{FromBytes, IntoBytes};
 
 use super::Pattern;
 
@@ -102,9 +102,12 @@ impl PatternList {
             let number = u32::try_from(bytes.len()).expect("patterns have fewer than 4 GiB");
             self.units.extend([number as u16, (number >> 16) as u16].map(U16::new));
         }
-        let (pairs, rest) = bytes.as_chunks();
-        self.units.extend(pairs.iter().map(|pair| U16::from_bytes(*pair)));
-        self.units.extend(rest.iter().map(|last| U16::from_bytes([*last, 0])));
+        let (pairs, rest) = bytes.as_chunks::<2>();
+        let pairs = <[U16]>::ref_from_bytes(pairs.as_flattened()).expect("two bytes each");
+        self.units.extend_from_slice(pairs);
+        if let [last] = rest {
+            self.units.push(U16::from_bytes([*last, 0]));
+        }
     }
 
     /// Reserves memory for `patterns` more patterns with `bytes` more bytes in total.

@@ -62,7 +62,7 @@ impl OrderedRules {
         paths: &PathRules,
     ) -> (OrderedRules, Vec<u32>) {
         let (entries, ordered) = RuleTexts::new(file, groups, paths).ordered(paths, true);
-        let lengths = entries.iter().map(|entry| entry.rank(paths).0 as u32);
+        let lengths = entries.iter().map(|entry| (entry.rank(paths) >> 1) as u32);
         (ordered, lengths.collect())
     }
 }
@@ -88,11 +88,13 @@ pub(crate) struct RuleText {
 }
 
 impl RuleText {
-    /// Returns the rank: the greatest decides, of equals the first.
-    fn rank(&self, paths: &PathRules) -> (usize, bool) {
+    /// Returns the rank: the greatest decides, of equals the first. The bytes that count, and then whether it allows.
+    fn rank(&self, paths: &PathRules) -> u64 {
         match paths.precedence {
-            Precedence::MostBytes => (self.end - self.start, self.verdict == Verdict::Allow),
-            Precedence::FirstInFile => Default::default(),
+            Precedence::MostBytes => {
+                (self.end - self.start) as u64 * 2 + u64::from(self.verdict == Verdict::Allow)
+            }
+            Precedence::FirstInFile => 0,
         }
     }
 
@@ -219,7 +221,8 @@ impl RuleTexts {
 
 /// Sorts patterns from the order of the file into order of precedence.
 pub(super) fn sort(entries: &mut [RuleText], paths: &PathRules) {
-    entries.sort_by_key(|entry| Reverse(entry.rank(paths)));
+    // Moving an entry takes longer than moving a rank.
+    entries.sort_by_cached_key(|entry| Reverse(entry.rank(paths)));
 }
 
 /// Returns the set of the bytes of a text, modulo 64.
