@@ -110,6 +110,10 @@ const A_SEGMENT: &str = "the text that Nutch's readseg -dump writes, in which a 
                          another host; export the segment as WARC (nutch commoncrawldump -outputDir FOLDER -segment \
                          SEGMENTS -warc), and compile FOLDER";
 
+/// The problem of the format of archives before WARC.
+const AN_ARC: &str =
+    "an ARC file; convert it to WARC first, as `warcio recompress FILE.arc.gz FILE.warc.gz` does";
+
 /// Detects the format by the first bytes of `source`, or by its name.
 pub(super) fn look(path: &Path, source: &mut Source) -> Result<CaptureFormat, InputError> {
     // The records before a failure are read.
@@ -132,13 +136,13 @@ pub(super) fn look(path: &Path, source: &mut Source) -> Result<CaptureFormat, In
         FileKind::Empty if by_name.is_some() => by_name,
         _ => return Err(InputError::wrong_kind(source.name(), kind, Wanted::Captures)),
     };
-    let is_segment = first.trim_ascii_start().starts_with(b"Recno:: ");
-    found.ok_or_else(|| match is_segment {
-        true => source.problem(A_SEGMENT),
-        false if first.split(|byte| *byte == b'\n').any(is_robots_record) => {
+    found.ok_or_else(|| match first.trim_ascii_start() {
+        text if text.starts_with(b"Recno:: ") => source.problem(A_SEGMENT),
+        text if text.starts_with(b"filedesc:") => source.problem(AN_ARC),
+        text if text.split(|byte| *byte == b'\n').any(is_robots_record) => {
             InputError::wrong_kind(source.name(), kind, Wanted::Captures)
         }
-        false => source.problem(UNKNOWN),
+        _ => source.problem(UNKNOWN),
     })
 }
 
@@ -241,6 +245,8 @@ mod tests {
         let empty = open(&file("empty", b""), None, &FieldMap::default()).err().unwrap();
         assert!(empty.to_string().contains("empty: an empty file, not captures"), "{empty}");
         assert_eq!(problem(&file("f", b"nothing\n"), None), said);
+        let arc = b"filedesc://a.arc 0.0.0.0 20100101000000 text/plain 76\nUser-agent: *\n";
+        assert!(problem(&file("f", arc), None).contains("an ARC file; convert it to WARC"));
         let robots = open(&file("f", b"# x\nUser-agent: *\n"), None, &FieldMap::default());
         assert!(robots.err().unwrap().to_string().contains("copy it to FOLDER/HOST"));
         assert_eq!(
