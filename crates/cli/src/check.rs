@@ -174,10 +174,13 @@ impl Form {
                 true => text.extend(visible(url).to_string().into_bytes()),
                 false => text.extend_from_slice(url),
             }
-            if !self.explains
-                && let Err(problem) = answers.session().explain(url, 0, None)?
-            {
-                text.extend(format!("\t{problem}").into_bytes());
+            if !self.explains {
+                let unknown = decisions.iter().find(|it| it.verdict() == Verdict::Unknown);
+                if let Err(problem) = answers.session().explain(url, 0, None)? {
+                    text.extend(format!("\t{problem}").into_bytes());
+                } else if let Some(unknown) = unknown {
+                    text.extend(format!("\t{}", unknown.reason().as_str()).into_bytes());
+                }
             }
             text.push(b'\n');
         }
