@@ -45,6 +45,9 @@ pub struct SourceSet {
     pub set_hash: String,
     /// The number of its origins.
     pub origins: u64,
+    /// Whether it was compiled with history. It is not part of the JSON form.
+    #[serde(skip)]
+    pub has_history: bool,
 }
 
 impl SourceSet {
@@ -53,6 +56,7 @@ impl SourceSet {
             name: set.name().to_owned(),
             set_hash: set.hash().to_string(),
             origins: set.counts().origins,
+            has_history: set.has_history(),
         }
     }
 }

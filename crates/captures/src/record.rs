@@ -199,19 +199,20 @@ impl<'r> Record<'r> {
         let is_file = status.is_none_or(|it| matches!(it, 0 | 200..=299));
         let is_alias = self.values[CaptureField::Body as usize].rank > 0;
         let mut encoded = self.text(CaptureField::BodyBase64)?;
-        // A field with such a name may be something else, but an empty one in base64 is no body next to it.
-        if let Some(base64) = encoded.as_deref().filter(|_| is_alias)
-            && let Some(FieldValue::Text(text)) = self.take(CaptureField::Body)
+        if encoded.as_ref().is_some_and(|base64| base64.is_empty())
+            && let FieldValue::Text(text) = &self.values[CaptureField::Body as usize].value
             && !text.is_empty()
         {
-            if base64.is_empty() {
-                self.set(CaptureField::Body, 1, FieldValue::Text(text));
-                encoded = None;
-            } else if is_file
-                && *String::from_utf8_lossy(&decode(base64, config)?).as_bytes() != *text
-            {
-                fields.note_two(CaptureField::Body);
-            }
+            encoded = None;
+        }
+        // A field with such a name may be something else.
+        if let Some(base64) = encoded.as_deref().filter(|_| is_alias)
+            && let Some(FieldValue::Text(text)) = self.take(CaptureField::Body)
+            && is_file
+            && !text.is_empty()
+            && *String::from_utf8_lossy(&decode(base64, config)?).as_bytes() != *text
+        {
+            fields.note_two(CaptureField::Body);
         }
         match (self.text(CaptureField::Body)?, encoded) {
             (Some(_), Some(_)) => {

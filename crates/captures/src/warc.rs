@@ -183,6 +183,14 @@ impl WarcReader {
             return Err(self.cut_short());
         }
         let block = &record[header_bytes..];
+        // A record whose writer was killed after its header.
+        if let Ok(Some(kept)) = &fate
+            && begins_record(block)
+        {
+            return Ok(
+                Err(kept.lost(format!("another record begins in its block{}", kept.name()))),
+            );
+        }
         let end =
             end_of_record(rest, has_crlf).filter(|end| end.is_sure || !has_line_of_record(block));
         let Some(End { bytes: end_bytes, .. }) = end else {

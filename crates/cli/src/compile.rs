@@ -167,6 +167,17 @@ fn check_flags(args: &CompileArgs, sources: &Sources) -> anyhow::Result<()> {
         text.max_robots_size.is_none() || text.bytes_max() == settings.robots_bytes_max,
         "{name} was compiled with another --max-robots-size; omit it, or compile its captures again"
     );
+    let without = || sources.sets().iter().filter(|set| settings.history && !set.has_history);
+    if let Some(first) = without().next() {
+        let problem = format!(
+            "{} without --history (first: {}): captures before the newest ones are missing, so an older file may \
+             decide for times before these; compile the archives with --history",
+            counted(without().count() as u64, "set"),
+            first.name
+        );
+        ensure!(!faults.strict.strict, problem);
+        say(format_args!("note: {problem}"));
+    }
     Ok(())
 }
 

@@ -29,7 +29,6 @@ use super::log::{Form, take_bytes, take_key};
 use super::place::{self, Place, Slot};
 use super::read::{AllRead, Open, read_all};
 use super::settle::Settling;
-use super::tracks::newest_history;
 use super::{
     IngestConfig, IngestError, IngestObserver, Ingested, Input, Strictness, describe_nothing,
     describe_strict, noted, two_names,
@@ -65,8 +64,8 @@ pub struct Merger {
 }
 
 impl Merger {
-    /// Begins without captures. If the history of origins is kept, a set that has none counts as the newest
-    /// answer of each resource and the failures since then.
+    /// Begins without captures. If the history of origins is kept, a set that has none counts as the few
+    /// captures that it has.
     pub fn new(mut config: IngestConfig) -> Merger {
         config.capture = config.capture.renewed();
         Merger {
@@ -173,7 +172,6 @@ impl Merger {
             logs.push(LogReader {
                 files,
                 rules,
-                adds_newest: self.config.history && !set.has_history(),
                 rest: checked_log(set, files.log)?,
                 key: Vec::new(),
                 entries: VecDeque::new(),
@@ -315,8 +313,6 @@ fn checked_log(set: &PolicySet, log: Section) -> Result<&[u8], Damage> {
 struct LogReader<'m> {
     files: Files<'m>,
     rules: &'static AccessRules,
-    /// Whether the captures become a history, which those of the set are not.
-    adds_newest: bool,
     /// The rest of the log.
     rest: &'m [u8],
     /// The last key that was read.
@@ -368,9 +364,8 @@ impl<'m> LogReader<'m> {
             self.files.set.file().release_pages();
             self.touched = 0;
         }
-        let mut known = |captures: Vec<_>| -> Result<_, SetError> {
-            let known = captures.into_iter().map(|it| self.known(it)).collect::<Result<_, _>>()?;
-            Ok(if self.adds_newest { newest_history(known, self.rules) } else { known })
+        let mut known = |captures: Vec<_>| {
+            captures.into_iter().map(|it| self.known(it)).collect::<Result<Vec<_>, _>>()
         };
         let resources = [known(http)?, known(https)?];
         self.captures += resources.iter().map(|captures| captures.len() as u64).sum::<u64>();

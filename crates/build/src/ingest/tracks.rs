@@ -11,7 +11,7 @@
 
 use portcullis_dialect::{Access, AccessRules};
 use portcullis_robots::access::UnixSeconds;
-use portcullis_set::stored::{CaptureFacts, Seen, View};
+use portcullis_set::stored::{Seen, View};
 
 use super::known::{Held, Known};
 use crate::pool::BlobID;
@@ -91,41 +91,10 @@ impl<'k> Track<'k> {
         Some(View { newest: seen(newest), file, failing_since, location: newest.held })
     }
 
-    /// Returns the captures that are a history: the newest answer with a date, and the failures since then. All
-    /// captures, if there is no such answer. An answer that confirms a file becomes that file, captured then.
-    fn newest_history(&self, rules: &AccessRules) -> Vec<Known<BlobID>> {
-        let is_answer =
-            |it: &Known<BlobID>| it.facts.captured_at.is_some() && !it.is_failure(rules);
-        let Some(first) = self.captures.iter().rposition(is_answer) else {
-            return self.captures.to_vec();
-        };
-        let mut history = self.captures[first..].to_vec();
-        let (answer, confirmed) = (&mut history[0], self.counting[first].file);
-        if let Some(file) = confirmed.filter(|_| answer.access(rules) == Access::NotModified) {
-            let CaptureFacts { captured_at, expires_at, input, .. } = answer.facts;
-            let file = self.capture(file);
-            let facts = CaptureFacts { captured_at, expires_at, input, ..file.facts };
-            *answer = Known { facts, position: answer.position, ..*file };
-        }
-        history
-    }
-
     /// Returns the date from which a capture no longer counts, and `None` for the newest.
     pub(super) fn until(&self, place: u32) -> Option<UnixSeconds> {
         self.captures.get(place as usize + 1)?.facts.captured_at
     }
-}
-
-/// Returns the captures that a resource of a set without history adds to one with history.
-///
-/// † Such a set has older captures for a "not modified" and for the copy of an outage, but not all that were between
-/// them, so nothing is known of the time before its newest answer.
-pub(super) fn newest_history(
-    mut captures: Vec<Known<BlobID>>,
-    rules: &AccessRules,
-) -> Vec<Known<BlobID>> {
-    captures.sort_by_key(|known| known.rank(rules));
-    Track::of(&captures, rules).newest_history(rules)
 }
 
 /// Returns a capture with the content of its file.

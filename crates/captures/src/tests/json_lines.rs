@@ -372,7 +372,7 @@ fn fields_have_usual_names_and_those_that_are_given() {
     let url = |subject, body| Some((subject, body, false, 200));
     let host = |subject, body| Some((subject, body, true, 200));
     type Found = Option<(&'static str, &'static str, bool, u16)>;
-    let rows: [(&[&str], &str, Found); 25] = [
+    let rows: [(&[&str], &str, Found); 26] = [
         (&[], r#"{"robots_url": "u", "content": "x"}"#, url("u", "x")),
         (&[], r#"{"domain": "h", "content": "x"}"#, host("h", "x")),
         (
@@ -388,6 +388,7 @@ fn fields_have_usual_names_and_those_that_are_given() {
         (&[], r#"{"url": "u", "text": "x", "body_base64": "YQ=="}"#, url("u", "a")),
         (&[], r#"{"url": "u", "text": "x", "body_base64": ""}"#, url("u", "x")),
         (&[], r#"{"url": "u", "text": "", "body_base64": ""}"#, url("u", "")),
+        (&[], r#"{"url": "u", "body": "x", "body_base64": ""}"#, url("u", "x")),
         (&[], r#"{"url": "u", "text": "VXNlci1hZ2VudDogKg=="}"#, None),
         (&[], r#"{"url": "u", "content": [1]}"#, None),
         (&["url=a.b"], r#"{"a": {"b": "u"}, "body": "x"}"#, url("u", "x")),

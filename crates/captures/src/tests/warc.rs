@@ -252,6 +252,22 @@ fn a_record_that_makes_no_sense_is_counted() {
 }
 
 /// Returns the records as members of gzip.
+/// Its writer was killed after the header, and the next record became its file.
+#[test]
+fn no_record_begins_in_a_file() {
+    for kind in ["resource", "response"] {
+        let next = robots(1);
+        let torn = record(kind, "http://victim.example/robots.txt", &next);
+        let torn = [torn.as_slice(), &robots(2)].concat();
+        let (keeper, error) = read_to_error(reader(&torn));
+        assert_eq!(keeper.captures, [], "{kind}");
+        assert!(
+            error.unwrap().to_string().contains("another record begins in its block"),
+            "{kind}"
+        );
+    }
+}
+
 fn members(records: &[&[u8]]) -> Vec<u8> {
     records.iter().flat_map(|record| gzip(record)).collect()
 }

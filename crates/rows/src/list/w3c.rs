@@ -23,7 +23,7 @@
 //! A server that starts again repeats `#Fields`. If it names other fields then, the lines after it
 //! would be read wrongly, so that line has [`Problem::OtherFields`], which ends a run.
 
-use memchr::{memchr, memchr_iter, memmem};
+use memchr::{memchr, memmem};
 
 use super::host::{Given, Served, joined};
 use super::noticed::Doubts;
@@ -72,8 +72,9 @@ impl W3cLine {
     ) -> Result<W3cLine, String> {
         let names = head.split(|&byte| byte == b'\n').rev().find_map(names_in);
         let names = names.ok_or("a W3C extended log without a line `#Fields:`; write one first")?;
-        let all: Vec<String> =
-            words(names).map(|name| String::from_utf8_lossy(name).to_ascii_lowercase()).collect();
+        let all: Vec<String> = names_of(names)
+            .map(|name| String::from_utf8_lossy(name).to_ascii_lowercase())
+            .collect();
         let find = |wanted: &[&str]| {
             wanted.iter().find_map(|wanted| all.iter().position(|name| name == wanted))
         };
@@ -109,13 +110,16 @@ impl W3cLine {
         let count = all.len();
         let is_directive = |line: &[u8]| line.starts_with(b"#") || names_in(line).is_some();
         let is_data = |line: &&[u8]| !line.trim_ascii().is_empty() && !is_directive(line);
-        // One that is cut, or in which a client sent TABs, says nothing about the others.
+        // A line without TABs is that of a log without them. Others may have TABs of a client, but neither a path
+        // nor a host has blanks.
+        let is_of_words =
+            |line: &[u8]| memchr(b'\t', line).is_none() && words(line).count() == count;
         let is_of_tabs = |line: &[u8]| {
-            let begins =
-                line.split(|byte| *byte == b'\t').next().is_some_and(|it| !it.contains(&b' '));
-            begins && memchr_iter(b'\t', line).count() == count - 1
+            let fields: Vec<&[u8]> = line.split(|byte| *byte == b'\t').collect();
+            let is_whole = |place: usize| fields.get(place).is_some_and(|it| !it.contains(&b' '));
+            fields.len() == count && is_whole(stem) && host.is_none_or(is_whole)
         };
-        let is_complete = |line: &&[u8]| is_of_tabs(line) || words(line).count() == count;
+        let is_complete = |line: &&[u8]| is_of_words(line) || is_of_tabs(line);
         let has_tabs = match memchr(b' ', names) {
             None => memchr(b'\t', names).is_some(),
             Some(_) => lines.filter(is_data).find(is_complete).is_some_and(is_of_tabs),
@@ -211,6 +215,11 @@ impl W3cLine {
         } else {
             at_places(words(text), self.places)
         };
+        let [stem, _, host, ..] = &found;
+        let has_tab = |field: &[u8]| memchr(b'\t', field).is_some();
+        if !self.has_tabs && [stem, host].into_iter().flatten().any(|field| has_tab(field)) {
+            return None;
+        }
         let [stem, query, rest @ ..] = &mut found;
         if stem.is_some_and(|stem| stem.starts_with(b"\"")) {
             (*stem, *query) = (stem.map(without_quotes), query.map(without_quotes));
@@ -315,13 +324,15 @@ fn is_of_microsoft(line: &[u8]) -> bool {
     line.get(..SOFTWARE.len()).is_some_and(|start| start.eq_ignore_ascii_case(SOFTWARE))
 }
 
-fn is_blank(byte: &u8) -> bool {
-    b" \t\r".contains(byte)
+/// Returns the names of a directive.
+fn names_of(names: &[u8]) -> impl Iterator<Item = &[u8]> {
+    names.split(|byte| b" \t\r".contains(byte)).filter(|name| !name.is_empty())
 }
 
-/// Returns the words of a line, each a field.
+/// Returns the words of a line, each a field. A TAB is a part of what a client sent, or separates the fields of
+/// another log.
 fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
-    line.split(is_blank).filter(|word| !word.is_empty())
+    line.split(|byte| b" \r".contains(byte)).filter(|word| !word.is_empty())
 }
 
 /// Returns the ways of both, at most two, and the start of one.
@@ -538,6 +549,33 @@ mod tests {
             };
             let found: Vec<_> = lines.iter().map(host).collect();
             assert_eq!(found.iter().collect::<Vec<_>>(), expected, "{fields}: {lines:?}");
+        }
+    }
+
+    /// Names of fields are often separated by blanks although TABs separate the fields.
+    #[test]
+    fn tabs_are_known_by_paths_and_hosts() {
+        for (fields, lines) in [
+            (
+                "cs(User-Agent) cs-host cs(Cookie) cs-uri-stem",
+                ["A b.example\ta.example\t\t/p", "Bot\ta.example\t\t/q"],
+            ),
+            ("cs(User-Agent) cs-host cs-uri-stem", ["A b\ta.example\t/p", "C d e\ta.example\t/q"]),
+            (
+                "cs-uri-stem cs-uri-query cs-host cs(User-Agent)",
+                ["/p\t\ta.example\tA b", "/q\t\ta.example\tb.example x"],
+            ),
+        ] {
+            let head = format!("#Fields: {fields}\n");
+            let lines = lines.map(str::as_bytes);
+            let all =
+                W3cLine::from_head(head.as_bytes(), lines.into_iter(), [&Place::Usual; 3]).unwrap();
+            let arena = Arena::new();
+            for (line, path) in lines.into_iter().zip(["/p", "/q"]) {
+                let Values { url, host, .. } = all.read(line, None, &arena);
+                assert!(url.unwrap().starts_with(path.as_bytes()), "{fields}");
+                assert_eq!(host, Some(&b"a.example"[..]), "{fields}");
+            }
         }
     }
 

@@ -541,39 +541,6 @@ fn a_set_without_history_counts_as_its_newest_captures() {
     assert_eq!(moments.collect::<Vec<_>>(), [6, 7, 8]);
 }
 
-/// Such a set has older captures too, but none of those between them that no longer count in it.
-#[test]
-fn nothing_is_known_before_the_newest_answer_of_a_set_without_history() {
-    type Row = (&'static [&'static str], &'static [(u64, Reason)]);
-    let rows: [Row; 6] = [
-        (&["a 2 200 /x", "a 4 503", "a 6 404"], &[(6, Reason::Unavailable)]),
-        (&["a 2 200 /x", "a 4 503", "a 6 200"], &[(6, Reason::NoRules)]),
-        // The file was confirmed then.
-        (
-            &["a 2 200 /x", "a 4 404", "a 6 304", "a 8 503"],
-            &[(6, Reason::Rule), (8, Reason::Unreachable)],
-        ),
-        (&["a 2 200 /x", "a 4 broken !truncated", "a 6 304"], &[(6, Reason::Unreachable)]),
-        (&["a 2 404", "a 4 200 /x", "a 6 503"], &[(4, Reason::Rule), (6, Reason::Unreachable)]),
-        (&["a 4 503", "a 6 503"], &[(4, Reason::Unreachable), (6, Reason::Unreachable)]),
-    ];
-    let other = [(vec![vec![Record::Capture(made("b 1 404"))]], false)];
-    let with_history = ingest_pieces(&other, &history(config(&RFC_9309)), 1).unwrap();
-    for (lines, expected) in rows {
-        let captures: Vec<Made> = lines.iter().map(|line| made(line)).collect();
-        let newest = ingest_made(&captures, &RFC_9309).unwrap();
-        let merged = merge(&[&newest, &with_history], &RFC_9309, SettleConfig::default());
-        let mut session = session(set_of(&merged), &RFC_9309);
-        for time in 1..10 {
-            let records = Records::from(&["https://a.example/x"]).at(Times::At(UnixSeconds(time)));
-            let reason = session.decide(records).unwrap().decisions()[0].reason();
-            let since = expected.iter().rfind(|(since, _)| *since <= time);
-            let expected = since.map_or(Reason::BeforeFirst, |(_, reason)| *reason);
-            assert_eq!(reason, expected, "{lines:?} {time}");
-        }
-    }
-}
-
 #[test]
 fn captures_with_equal_responses_take_sixteen_bytes() {
     let captures = 1_000;
