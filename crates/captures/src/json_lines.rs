@@ -221,15 +221,16 @@ impl RecordReader for MemberSchema {
             return self.read(text.as_bytes(), config, sink);
         }
         record.note_found(&self.fields);
-        record.check()?;
         let has_url = record.values[CaptureField::Url as usize].value != FieldValue::Null;
         for (field, found) in CaptureField::ALL.into_iter().zip(&record.values) {
             if found.has_other && !(has_url && field == CaptureField::Host) {
                 self.fields.note_two(field);
             }
         }
-        let headers: Headers<'_> = within(text, record.take(CaptureField::Headers))?;
-        let Redirects(redirects_followed) = within(text, record.take(CaptureField::Redirects))?;
+        let (headers, Redirects(redirects_followed)) = match head_of(text, &mut record) {
+            Ok(head) => head,
+            Err(problem) => return Err(record.lost(problem, &self.fields)),
+        };
         let head = Head {
             ranges: headers.all("content-range").collect(),
             has_fields: headers.has_any,
@@ -295,6 +296,16 @@ impl MemberSchema {
                 .map_err(|error| describe(&error, 0).into()),
         )
     }
+}
+
+/// Returns the header fields and the redirects of a record, in which no field occurs twice.
+fn head_of<'l>(
+    line: &'l [u8],
+    record: &mut Record<'l>,
+) -> Result<(Headers<'l>, Redirects), String> {
+    record.check()?;
+    let headers = within(line, record.take(CaptureField::Headers))?;
+    Ok((headers, within(line, record.take(CaptureField::Redirects))?))
 }
 
 /// Parses a value within a line. A missing or a null one is the default.

@@ -96,6 +96,13 @@ impl<'r> Record<'r> {
         }
     }
 
+    /// Returns a problem of the record, which is the capture of a known resource at a known time, or none of these.
+    pub fn lost(mut self, text: String, fields: &FieldMap) -> Problem {
+        let subject = self.subject(fields).ok();
+        let lost = subject.zip(self.time(fields.unit).ok());
+        Problem { text, lost: lost.map(|(subject, time)| LostCapture::new(subject, time)) }
+    }
+
     /// Returns the capture of an answer with this head.
     pub fn capture(
         mut self,

@@ -40,7 +40,7 @@ use bumpalo::Bump;
 use parquet::file::metadata::PageIndexPolicy;
 use parquet::file::reader::Length;
 
-use crate::capture::{Batch, BatchReader, CaptureSink, Problem, ReadConfig};
+use crate::capture::{Batch, BatchReader, CaptureSink, ReadConfig};
 use crate::limits::PARQUET_BATCH_ROWS;
 use crate::record::{Head, Record};
 use crate::schema::{CaptureField, FieldMap};
@@ -182,9 +182,10 @@ impl Schema {
                 record.set(*field, *rank, values.at(row));
             }
             let objects = objects.iter().zip(&texts);
-            let capture = read_members(objects, row, &arena, &mut record, fields)
-                .map_err(Problem::from)
-                .and_then(|()| record.capture(&Head::default(), fields, config));
+            let capture = match read_members(objects, row, &arena, &mut record, fields) {
+                Ok(()) => record.capture(&Head::default(), fields, config),
+                Err(text) => Err(record.lost(text, fields)),
+            };
             sink(capture.map_err(|problem| {
                 let number = rows_before + row as u64 + 1;
                 problem.of(format!("row {number}"))

@@ -395,6 +395,11 @@ fn of_fields(name: &str, line: &str, delimiter: u8) -> Option<String> {
     let host = place(&|field| is_host(field.split('/').next().unwrap_or_default().as_bytes()));
     let flags = match (url, path, host) {
         _ if fields.len() == 1 => return None,
+        // The URL may be the page that led to the path.
+        (Some(url), Some(_), _) if fields[url].contains("://") => {
+            "‹url_field› with the number of the field that was asked for, and ‹host› if it is a path"
+                .to_owned()
+        }
         (Some(url), _, _) if fields[url].contains("://") => format!("‹url_field› {}", url + 1),
         (Some(path), _, Some(host)) | (None, Some(path), Some(host)) if path != host => {
             format!("‹url_field› {} ‹host_field› {}", path + 1, host + 1)
@@ -407,8 +412,7 @@ fn of_fields(name: &str, line: &str, delimiter: u8) -> Option<String> {
     let way = match delimiter {
         b'\t' => format!("TSV; try ‹input_format› tsv {flags}"),
         b',' => format!("CSV; try ‹input_format› csv {flags}"),
-        // The URL may be the page that led to the path.
-        b' ' if path.is_some_and(|path| url.is_none_or(|url| path < url)) => {
+        b' ' if path.is_some() => {
             "a log in a format of its own; name the format of its server, or write it as JSON Lines"
                 .to_owned()
         }
