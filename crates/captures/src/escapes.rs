@@ -4,11 +4,17 @@
 //! Cost: a search for line ends; a body that has none or escapes each is searched for `\n`, and parsed if it
 //! has it.
 
-use base64::Engine;
+use base64::Engine as _;
+use base64::alphabet;
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use portcullis_dialect::dialect::RFC_9309;
 use portcullis_robots::syntax::{NoteKind, RobotsTxt};
 
-use super::record::BASE64;
+/// The standard alphabet (RFC 4648, section 4), padded or not.
+pub(super) const BASE64: GeneralPurpose = GeneralPurpose::new(
+    &alphabet::STANDARD,
+    GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
+);
 
 /// The problem of a body with `\n` for line ends.
 const ESCAPED: &str = "its body has `\\n` for line ends, as TSV of databases and text that is escaped twice \

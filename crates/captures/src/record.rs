@@ -6,8 +6,6 @@
 use std::borrow::Cow;
 
 use base64::Engine as _;
-use base64::alphabet;
-use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 
 use portcullis_dialect::Fetched;
 use portcullis_engine::bytes::trim;
@@ -16,17 +14,11 @@ use portcullis_robots::access::{CaptureNote, TimeUnit, UnixSeconds, in_range};
 
 use super::body::{Settled, is_redirect, notes, settle, status_of};
 use super::capture::{LostCapture, Problem};
-use super::escapes;
+use super::escapes::{self, BASE64};
 use super::fields::may_be_whole;
 use super::json_path::{FieldValue, Found};
 use super::schema::{CaptureField, FieldMap};
 use super::{Capture, ReadConfig, Subject};
-
-/// The standard alphabet (RFC 4648, section 4), padded or not.
-pub(super) const BASE64: GeneralPurpose = GeneralPurpose::new(
-    &alphabet::STANDARD,
-    GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
-);
 
 /// The head of the answer in a record. Tables have none.
 #[derive(Default)]

@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 
 use super::log::is_known;
 use super::log::words::is_host;
-use super::place::{URL_NAMES, Value};
+use super::place::{URL_NAMES, Value, has_scheme};
 use super::request::target;
 use super::{FieldPath, LogFormat, Place};
 use crate::input::STANDARD_INPUT;
@@ -553,11 +553,6 @@ pub fn holds_more(line: &[u8]) -> bool {
     let word = &line[..end];
     let host = word.split(|&byte| byte == b'/').next().unwrap_or_default();
     has_scheme(word) || is_host(host)
-}
-
-/// Whether a text has a scheme and a host after it somewhere.
-pub(super) fn has_scheme(text: &[u8]) -> bool {
-    memchr::memmem::find(text, b"://").is_some()
 }
 
 /// Whether a line is a URL and more of them after commas and the like. A query may have URLs.

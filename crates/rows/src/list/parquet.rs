@@ -172,7 +172,8 @@ fn parts_near(
     for (part, leaf) in nested.chain(top) {
         let is_read = leaves.iter().any(|(_, it)| it.place == leaf.place);
         let is_new = !is_read && !found.iter().any(|(_, it)| it.place == leaf.place);
-        if is_new && left[part as usize] && leaf.inside.is_none() {
+        let has_type = leaf.data_type != DataType::Null;
+        if is_new && has_type && left[part as usize] && leaf.inside.is_none() {
             found.push((part, leaf));
         }
     }

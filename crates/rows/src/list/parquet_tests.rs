@@ -9,7 +9,7 @@ use arrow_array::types::{Int8Type, Int32Type, UInt16Type};
 use arrow_array::{
     Array, ArrayRef, BinaryArray, BinaryViewArray, BooleanArray, Date32Array, DictionaryArray,
     FixedSizeBinaryArray, Float64Array, Int32Array, Int64Array, LargeBinaryArray, LargeStringArray,
-    ListArray, StringArray, StringViewArray, StructArray, TimestampMicrosecondArray,
+    ListArray, NullArray, StringArray, StringViewArray, StructArray, TimestampMicrosecondArray,
     TimestampMillisecondArray, TimestampNanosecondArray, TimestampSecondArray,
 };
 use arrow_schema::{DataType, Field};
@@ -805,6 +805,7 @@ fn parts_near_a_path_may_have_any_type() {
         (vec![("path", texts("/a")), ("args", numbers(Some(1)))], "path", query),
         (vec![("path", texts("/a")), ("args", numbers(None))], "path", none),
         (vec![("path", texts("/a")), ("args", lists)], "path", query),
+        (vec![("path", texts("/a")), ("args", column(NullArray::new(1)))], "path", none),
         (vec![("path", texts("/a")), ("args", structure(vec![("x", texts("1"))]))], "path", query),
         (vec![("path", texts("https://a.example/")), ("args", numbers(Some(1)))], "path", none),
         (vec![("path", texts("/a")), ("url.port", numbers(Some(8080)))], "path", port),

@@ -9,7 +9,6 @@ use portcullis_captures::names::listed;
 use portcullis_text::figures::counted;
 
 use super::ListFormat;
-use super::advice::has_scheme;
 
 /// Names of columns and members that hold a URL, in any case, in every format. The first that exists
 /// counts.
@@ -359,6 +358,11 @@ pub(super) fn could_be_url(name: &[u8], has_paths: bool) -> bool {
     name.retain(|byte| !byte.is_ascii_whitespace() && !b"_-".contains(byte));
     let requests = &REQUEST_NAMES[..1 + usize::from(has_paths)];
     URL_NAMES.iter().chain(requests).any(|usual| name == usual.as_bytes())
+}
+
+/// Whether a text has a scheme and a host after it somewhere.
+pub(super) fn has_scheme(text: &[u8]) -> bool {
+    memchr::memmem::find(text, b"://").is_some()
 }
 
 /// Returns the name of another column than the one at `place` that could be the URL.

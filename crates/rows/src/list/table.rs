@@ -9,7 +9,7 @@ use super::delimited::CellColumns;
 use super::layout::Layout;
 use super::layouts;
 use super::look::{LINES, Look};
-use super::place::{TableColumn, Value, could_be_url, part_near, rival};
+use super::place::{TableColumn, Value, could_be_url, has_scheme, part_near, rival};
 use super::request::target;
 use super::{List, ListConfig, Place, advice};
 use crate::limits::{RECORDS_LOOKED_AT_MAX, TABLE_COMMENTS_MAX};
@@ -176,8 +176,8 @@ impl Look<'_> {
         if !is_header {
             let has_rival = |row: &Vec<Vec<u8>>| {
                 let mut fields = row.iter().enumerate();
-                advice::has_scheme(&row[url.min(row.len() - 1)])
-                    && fields.any(|(place, field)| place != url && advice::has_scheme(field))
+                has_scheme(&row[url.min(row.len() - 1)])
+                    && fields.any(|(place, field)| place != url && has_scheme(field))
             };
             let rival = self.rows_looked_at(separator).find(has_rival);
             let problem = rival.filter(|_| !is_asked).and_then(|row| advice::sites(&row));
@@ -270,8 +270,8 @@ fn by_name(row: &[Vec<u8>], name: &str) -> Option<TableColumn> {
 }
 
 fn only_url(row: &[Vec<u8>]) -> Option<TableColumn> {
-    let place = row.iter().position(|field| advice::has_scheme(field))?;
-    let is_only = !row[place + 1..].iter().any(|field| advice::has_scheme(field));
+    let place = row.iter().position(|field| has_scheme(field))?;
+    let is_only = !row[place + 1..].iter().any(|field| has_scheme(field));
     is_only.then(|| TableColumn::at(place))
 }
 
@@ -279,7 +279,7 @@ fn only_url(row: &[Vec<u8>]) -> Option<TableColumn> {
 /// shows the first row of a table without a header.
 fn is_record(row: &[Vec<u8>], place: usize) -> bool {
     let is_number = |cell: &Vec<u8>| !cell.is_empty() && cell.iter().all(u8::is_ascii_digit);
-    let has_scheme = advice::has_scheme(&row[place]);
+    let has_scheme = has_scheme(&row[place]);
     has_scheme || advice::is_site(row, place) && row.iter().any(is_number)
 }
 
@@ -289,7 +289,7 @@ fn is_headed(row: &[Vec<u8>], place: usize) -> bool {
     let is_site = advice::is_site(row, place);
     let others = || row.iter().enumerate().filter(|(other, _)| *other != place);
     let has_usual = || others().any(|(_, name)| could_be_url(name, true));
-    is_column_name(cell) && !is_site || is_site && !advice::has_scheme(cell) && has_usual()
+    is_column_name(cell) && !is_site || is_site && !has_scheme(cell) && has_usual()
 }
 
 /// Whether a cell has a URL, a host, a path or a request.
