@@ -135,7 +135,7 @@ pub enum LoadError {
     #[error("{0}")]
     Folder(String),
     /// There is a note, and strictness makes it an error.
-    #[error("{first} ({}drop ‹strict› to allow {})", match more {
+    #[error("{first} ({}omit ‹strict› to allow {})", match more {
         0 => String::new(),
         1 => "and 1 more note; ".to_owned(),
         more => format!("and {more} more notes; "),

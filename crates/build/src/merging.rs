@@ -169,6 +169,9 @@ fn check_captures(set: &PolicySet, time: UnixSeconds) -> Result<Option<MergeErro
 /// Settings as flags, each with the fix if they differ.
 type Described = [(String, &'static str); 5];
 
+/// The fix for settings that a set cannot change.
+const COMPILE_AGAIN: &str = "compile the captures of one again with the setting of the other";
+
 /// Returns the settings that all sets of a merge share.
 fn described(config: &IngestConfig) -> Described {
     let settle = &config.settle;
@@ -180,8 +183,8 @@ fn described(config: &IngestConfig) -> Described {
     let joined =
         if settle.join_schemes { "with ‹join_schemes›" } else { "without ‹join_schemes›" };
     [
-        (format!("with ‹dialect› {}", config.dialect.name), "compile one of them again"),
-        (format!("with ‹max_robots_size› {bytes}"), "compile one of them again"),
+        (format!("with ‹dialect› {}", config.dialect.name), COMPILE_AGAIN),
+        (format!("with ‹max_robots_size› {bytes}"), COMPILE_AGAIN),
         (time, "pass ‹as_of›"),
         (format!("with ‹long_outage› {}", settle.long_outage.as_str()), "pass ‹long_outage›"),
         (joined.to_owned(), "pass ‹join_schemes›"),

@@ -103,7 +103,8 @@ fn utf8(mut source: Source) -> Result<Source, InputError> {
     }
 }
 
-const UNKNOWN: &str = "unknown format; pass ‹input_format› warc, jsonl, csv, parquet or folder";
+const UNKNOWN: &str = "unknown format; pass ‹input_format› warc, jsonl, csv, parquet or folder (lists of URLs and \
+                       logs go to classify)";
 
 /// The problem of a text in which a body may have lines that begin another record.
 const A_SEGMENT: &str = "the text that Nutch's readseg -dump writes, in which a robots.txt can pass for that of \
@@ -139,7 +140,9 @@ pub(super) fn look(path: &Path, source: &mut Source) -> Result<CaptureFormat, In
     found.ok_or_else(|| match first.trim_ascii_start() {
         text if text.starts_with(b"Recno:: ") => source.problem(A_SEGMENT),
         text if text.starts_with(b"filedesc:") => source.problem(AN_ARC),
-        text if text.split(|byte| *byte == b'\n').any(is_robots_record) => {
+        text if kind == FileKind::UrlList
+            || text.split(|byte| *byte == b'\n').any(is_robots_record) =>
+        {
             InputError::wrong_kind(source.name(), kind, Wanted::Captures)
         }
         _ => source.problem(UNKNOWN),
@@ -239,12 +242,14 @@ mod tests {
         let named = file("d.warc", LINE.as_bytes());
         assert_eq!(read(&named, Some(CaptureFormat::JsonLines)).captures.len(), 1);
 
-        let said = "unknown format; pass ‹input_format› warc, jsonl, csv, parquet or folder";
         let warc = b"WARC/1.0\r\nWARC-Type: warcinfo\r\nContent-Length: 0\r\n\r\n\r\n\r\n";
         assert_eq!(read(&file("e", warc), None).broken, []);
         let empty = open(&file("empty", b""), None, &FieldMap::default()).err().unwrap();
         assert!(empty.to_string().contains("empty: an empty file, not captures"), "{empty}");
-        assert_eq!(problem(&file("f", b"nothing\n"), None), said);
+        assert_eq!(problem(&file("f", b"nothing\n"), None), UNKNOWN);
+        let urls =
+            open(&file("f", b"https://a.example/\n"), None, &FieldMap::default()).err().unwrap();
+        assert!(urls.to_string().contains("a list of URLs, not captures"), "{urls}");
         let arc = b"filedesc://a.arc 0.0.0.0 20100101000000 text/plain 76\nUser-agent: *\n";
         assert!(problem(&file("f", arc), None).contains("an ARC file; convert it to WARC"));
         let robots = open(&file("f", b"# x\nUser-agent: *\n"), None, &FieldMap::default());

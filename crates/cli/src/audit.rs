@@ -37,7 +37,7 @@ pub fn run(mut args: AuditArgs, files: &Files) -> anyhow::Result<()> {
     });
     ensure!(!prints_page, "a terminal cannot show a page; use -o FILE.html, or omit --format");
     let summary = plan::summary(&args.run)?;
-    let mut questions = plan::questions(args.questions, policy_args.dialect())?;
+    let mut questions = plan::questions(args.agents, &args.input.reading, policy_args.dialect())?;
     let baseline = plan::baseline(args.baseline)?;
     plan::record_agents(args.agent_of_record, &[], &mut questions)?;
     if let Some(each) = &mut questions.each {
@@ -61,7 +61,7 @@ pub fn run(mut args: AuditArgs, files: &Files) -> anyhow::Result<()> {
     policies.show_notes(summary.form);
     let classifier = engine::classifier(&policies.set, &questions)?;
     let scratch = Scratch::new(None, None);
-    let baseline = baseline.map(|it| it.agents(classifier.dialect())).transpose()?;
+    let baseline = baseline.map(|it| it.noted_agents(&policies.set, summary.form)).transpose()?;
     let baseline = baseline.as_deref().and_then(<[_]>::first);
     let top = args.top.top.unwrap_or(TOP);
     let audit = Audit::new(classifier, baseline, top);

@@ -7,10 +7,10 @@ use std::path::Path;
 use anyhow::bail;
 use clap::ColorChoice;
 use portcullis_dialect::decision::Verdict;
-use portcullis_dialect::dialect::GOOGLE;
 use portcullis_report::{ChunkError, Counts, Piece, explanation, explanation_json};
 use portcullis_robots::url::is_requested_otherwise;
 use portcullis_rows::limits::CHUNK_OUTPUT_BYTES_MAX;
+use portcullis_rows::list::{Arena, joined_url};
 use portcullis_set::Damage;
 use portcullis_set::batch::{Answers, Session};
 use portcullis_text::visible::visible;
@@ -27,14 +27,15 @@ use super::values::Format;
 
 pub fn run(args: CheckArgs, files: &Files) -> anyhow::Result<ExitStatus> {
     let has_lists = !files.lists.inputs.is_empty();
-    if let Some(flag) = args.reading.given().filter(|_| !has_lists) {
+    let is_of_lists = |flag: &&str| !has_lists && *flag != "--host";
+    if let Some(flag) = args.reading.given().filter(is_of_lists) {
         bail!(
             "{flag} is for lists of URLs: pass one as @FILE, or - for standard input, or write whole URLs"
         );
     }
-    let policies = args.policies;
+    let (policies, host) = (args.policies, args.reading.host.clone());
     let strictness = policies.faults.strictness();
-    let mut questions = plan::questions(args.asked.questions, policies.dialect())?;
+    let mut questions = plan::questions(args.agents, &args.reading, policies.dialect())?;
     let labels = plan::labels(args.usage)?;
     let times = ListTimeArgs { time: args.time, ..ListTimeArgs::default() };
     questions.times = plan::times(times, false, None, &policies)?;
@@ -47,14 +48,8 @@ pub fn run(args: CheckArgs, files: &Files) -> anyhow::Result<ExitStatus> {
     let mut lists = lists.transpose()?;
     let policies = engine::load(&thread_pool(THREADS)?, &policies, &questions)?;
     policies.show_notes(if args.quiet { SummaryForm::Quiet } else { SummaryForm::None });
-    let of_google = questions.asked.given().find(|name| portcullis_crawlers::is_of_google(name));
-    if let Some(name) =
-        of_google.filter(|_| !args.quiet && policies.set.dialect().name != GOOGLE.name)
-    {
-        say(format_args!(
-            "note: {name} reads robots.txt in its own way (`Disalow:` is Disallow); --dialect google \
-             decides as it does"
-        ));
+    if !args.quiet {
+        questions.asked.note_google(policies.set.dialect());
     }
     let classifier = engine::classifier(&policies.set, &questions)?.with_usage(&labels).into();
     let form = Form {
@@ -70,7 +65,8 @@ pub fn run(args: CheckArgs, files: &Files) -> anyhow::Result<ExitStatus> {
     let mut checked = CheckedUrls::default();
     for url in &args.urls {
         let UrlOrList::Url(name) = url else { continue };
-        let url = name.as_encoded_bytes();
+        let arena = Arena::new();
+        let url = on_host(name.as_encoded_bytes(), host.as_deref(), &arena);
         let mut answers = session.decide(&[url])?;
         form.add(0, url, &mut answers, &mut checked)?;
         let is_url = answers.decisions().iter().all(|it| it.verdict() != Verdict::Invalid);
@@ -101,6 +97,13 @@ pub fn run(args: CheckArgs, files: &Files) -> anyhow::Result<ExitStatus> {
     }
     printed.output.map_or(Ok(()), |output| unless_closed(output.finish()))?;
     Ok(if printed.all_allowed { ExitStatus::Done } else { ExitStatus::Negative })
+}
+
+/// Returns the URL that an argument means: a path is on the host that is given.
+fn on_host<'c>(url: &'c [u8], host: Option<&'c str>, arena: &'c Arena) -> &'c [u8] {
+    let host = host.filter(|_| url.starts_with(b"/"));
+    let joined = host.map(|host| joined_url(url, [Some(host.as_bytes()), None, None], arena));
+    joined.and_then(Result::ok).unwrap_or(url)
 }
 
 /// The form in which a URL is printed.

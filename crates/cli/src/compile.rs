@@ -76,8 +76,12 @@ pub fn run(args: CompileArgs, files: &Files) -> anyhow::Result<()> {
     let output = &args.output;
     let written =
         pool.install(|| compile::write(&ingested.standings, &ingested.compiling, output))?;
-    if sources.sets().is_empty() && summary.form != SummaryForm::Json {
-        show_file_notes(&written.counts);
+    let notes_of_files = PolicyFacts::notes_of_files(written.file_notes);
+    if summary.form != SummaryForm::Json {
+        if sources.sets().is_empty() {
+            show_file_notes(&written.counts, &notes_of_files);
+        }
+        show_undated(&args, &ingested.inputs);
     }
     let policies = PolicyFacts {
         kind: "set",
@@ -93,7 +97,7 @@ pub fn run(args: CompileArgs, files: &Files) -> anyhow::Result<()> {
         capture_dates: written.counts.captured,
         has_history: ingested.standings.has_history(),
         left_out: files_left_out(&ingested.inputs),
-        file_notes: PolicyFacts::notes_of_files(written.file_notes),
+        file_notes: notes_of_files,
     };
     let compiling = started.elapsed().saturating_sub(ingesting);
     let account = Account {
@@ -225,25 +229,34 @@ fn shown(
     })
 }
 
-/// Shows how many origins have a file whose rules are in doubt.
-fn show_file_notes(counts: &StandingCounts) {
+/// Shows how many captures --as-of keeps because their inputs have no dates.
+fn show_undated(args: &CompileArgs, inputs: &[InputReport]) {
+    let undated = inputs.iter().filter(|it| it.captured.is_none()).map(|it| it.captures).sum();
+    if args.as_of.is_some() && !args.history && undated > 0 {
+        say(format_args!("note: --as-of keeps {} without a date", counted(undated, "capture")));
+    }
+}
+
+/// Shows how many files have rules that are in doubt. `files` counts distinct ones.
+fn show_file_notes(counts: &StandingCounts, files: &Figures) {
     let pages = [
         ("HTML", NoteKind::LooksLikeHtml),
         ("JSON", NoteKind::LooksLikeJson),
         ("binary", NoteKind::LooksBinary),
     ];
-    let pages = pages.map(|(word, kind)| (word, counts.with_file_note(kind)));
-    let all = pages.iter().map(|(_, origins)| origins).sum();
+    let origins = pages.iter().map(|(_, kind)| counts.with_file_note(*kind)).sum();
+    let pages = pages.map(|(word, kind)| (word, files.get(kind.as_str())));
+    let all = pages.iter().map(|(_, files)| files).sum();
     if all > 0 {
-        let sent = pages.iter().filter(|(_, origins)| *origins > 0);
-        let sent: Vec<_> =
-            sent.map(|(word, origins)| format!("{} {word}", grouped(*origins))).collect();
+        let found = pages.iter().filter(|(_, files)| *files > 0);
+        let found: Vec<_> =
+            found.map(|(word, files)| format!("{} {word}", grouped(*files))).collect();
         say(format_args!(
-            "warning: {} sent something other than robots.txt ({}); {} read as {}",
-            counted(all, "origin"),
-            sent.join(", "),
-            if all == 1 { "it is" } else { "they are" },
-            if all == 1 { "a file without rules" } else { "files without rules" },
+            "warning: {} of {} {} not robots.txt ({}); read as without rules",
+            counted(all, "file"),
+            counted(origins, "origin"),
+            if all == 1 { "is" } else { "are" },
+            found.join(", "),
         ));
     }
     let cut = counts.with_file_note(NoteKind::FileCut);
@@ -388,7 +401,7 @@ impl summary::Summary for CompileSummary<'_> {
             (self.redirected > 0).then(|| format!("redirected {}", self.redirected)),
             line("history", self.history_captures.map(|captures| counted(captures, "capture"))),
             line("notes on answers", Some(&self.capture_notes)),
-            line("notes on files", Some(&self.file_notes)),
+            line("notes on files, by origin", Some(&self.file_notes)),
             (self.in_outage > 0).then(|| format!("in an outage {outage}{as_of}")),
             (self.later > 0).then(|| format!("left out {later}{as_of}")),
         ];

@@ -73,7 +73,7 @@ pub fn run(args: DiffArgs, files: &Files) -> anyhow::Result<ExitStatus> {
     let DiffArgs { old, new, usage, text, strict, reading, run, .. } = args;
     let output = args.output.output.unwrap_or_default();
     let format = plan::format(args.format, &output, Format::TABLES)?;
-    let questions = plan::questions(args.questions, None)?;
+    let questions = plan::questions(args.agents, &reading, None)?;
     let has_urls = !args.files.is_empty();
     ensure!(!has_urls || !questions.names_nobody(), "comparing URLs requires -a AGENT");
     let labels = plan::labels(usage)?;
@@ -123,11 +123,15 @@ pub fn run(args: DiffArgs, files: &Files) -> anyhow::Result<ExitStatus> {
         }
         // Each file applies to every URL of the lists.
         (None, None) if diff.stream.is_some() => {
+            diff.questions.asked.note_google(diff.config.dialect);
             let mut notes = Vec::new();
             let [old, new] = [diff.load(&old.path, &mut notes)?, diff.load(&new.path, &mut notes)?];
             diff.sets(&old, &new, notes)
         }
-        (None, None) => diff.files([&old.path, &new.path]),
+        (None, None) => {
+            diff.questions.asked.note_google(diff.config.dialect);
+            diff.files([&old.path, &new.path])
+        }
         (one, _) => {
             let (file, set) = if one.is_none() { (old, new) } else { (new, old) };
             bail!(

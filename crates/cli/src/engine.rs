@@ -84,7 +84,7 @@ pub fn check_files(set: &PolicySet, strictness: Strictness) -> anyhow::Result<()
     let (name, odd) = (set.name(), PolicyFacts::of(set).file_notes.to_string());
     ensure!(
         strictness != Strictness::Strict || odd.is_empty(),
-        "{name}: some robots.txt files are cut, HTML, JSON or binary data ({odd}); drop --strict to \
+        "{name}: some robots.txt files are cut, HTML, JSON or binary data ({odd}); omit --strict to \
          read them as the dialect says"
     );
     Ok(())
@@ -97,12 +97,15 @@ pub fn check_files(set: &PolicySet, strictness: Strictness) -> anyhow::Result<()
 /// If an agent is not valid in the set's dialect, or the set is damaged or lacks what is asked.
 pub fn classifier(set: &Arc<PolicySet>, questions: &QuestionPlan) -> anyhow::Result<Classifier> {
     let agents = questions.agents(set.dialect())?;
-    ensure!(
-        questions.freshness.is_none() || set.counts().captured().is_some(),
-        "{} does not say when its policies were captured, so their age is not known; compile captures \
-         with dates, or omit --now and --max-age",
-        set.name()
-    );
+    if let Some(freshness) = &questions.freshness {
+        let flags = if freshness.withdraws { "--max-age (and --now, if given)" } else { "--now" };
+        ensure!(
+            set.counts().captured().is_some(),
+            "{} does not say when its policies were captured, so their age is not known; compile captures \
+             with dates, or omit {flags}",
+            set.name()
+        );
+    }
     ensure!(questions.times.is_none() || set.has_history(), plan::no_history(set));
     let classifier = Classifier::new(Arc::clone(set), agents)?;
     let mut classifier = classifier.with_freshness(questions.freshness);
@@ -142,7 +145,7 @@ impl Policies {
         if let Some(Freshness { as_of, .. }) = questions.freshness.filter(|_| is_strict) {
             ensure!(
                 counts.ages.not_yet == 0,
-                "{}: the policy of a URL was captured after {}; choose a later --now, or drop \
+                "{}: the policy of a URL was captured after {}; choose a later --now, or omit \
                  --strict to count such URLs",
                 self.set.name(),
                 as_of.to_rfc3339()

@@ -20,5 +20,6 @@ Exit status:
      the host. lint: an error, or with --fail a warning. diff: a change. filter --fail: nothing was
      kept.
   2  Wrong usage, unreadable input, a damaged policy set, or output that cannot be written. No
-     partial output file is left; standard output may end early. If the program is killed (SIGKILL, power loss), a file whose name ends
-     in .unfinished may remain next to the output; the next run that writes this output removes it.";
+     partial output file is left; standard output may end early. If the program is killed (SIGKILL,
+     power loss), a file whose name ends in .unfinished may remain next to the output; the next run
+     that writes this output removes it.";

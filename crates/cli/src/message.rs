@@ -81,8 +81,12 @@ impl Notes {
     }
 }
 
-/// Words that users of other programs type, and the words to type here.
+/// Words that users of other programs type, and what they forget, and the words to type here.
 const TIPS: &[(&str, &str)] = &[
+    ("--agents <A,B,…>", "name a crawler, such as -a GPTBot"),
+    ("--as-of", "--at TIME, or SET@TIME, decides as of a time; --as-of is a flag of compile"),
+    ("--crawler", "-a names the crawlers, such as -a GPTBot"),
+    ("--crawlers", "-a names the crawlers, such as -a GPTBot"),
     ("--format html", "audit -o FILE.html writes the page about a list of URLs"),
     ("--html", "audit -o FILE.html writes the page about a list of URLs"),
     ("--in-place", "lint --fix applies the edits, and lint --diff shows them"),
@@ -91,6 +95,7 @@ const TIPS: &[(&str, &str)] = &[
     ("--out", "-o names the output, and --out-dir a folder of outputs"),
     ("--output-format", "--format names the output format"),
     ("--robots-txt", "--robots names a robots.txt file, or a folder of them"),
+    ("--unstated <keep|drop>", "keep or drop URLs whose robots.txt does not mention the purpose"),
     ("--statistics", "lint --format json has the code of each finding, inspect has statistics"),
     ("--url", "URLs are arguments of check: portcullis check … URL"),
     ("--url-column", "--url-field names the column with the URL"),
@@ -115,7 +120,15 @@ fn of_others(typed: &str, program: &Command) -> Option<String> {
 fn add_tip(error: &mut clap::Error, program: &Command) {
     let kinds = [ContextKind::InvalidArg, ContextKind::InvalidSubcommand];
     let typed = kinds.iter().find_map(|kind| error.get(*kind));
-    let Some(ContextValue::String(typed)) = typed else { return };
+    let typed = match typed {
+        Some(ContextValue::String(typed)) => typed,
+        // The arguments that are missing.
+        Some(ContextValue::Strings(missing)) => match missing.first() {
+            Some(first) => first,
+            None => return,
+        },
+        _ => return,
+    };
     let typed = match error.get(ContextKind::InvalidValue) {
         // The flag is shown with the name of its value.
         Some(ContextValue::String(value)) => {
@@ -127,9 +140,12 @@ fn add_tip(error: &mut clap::Error, program: &Command) {
     let is_unknown = error.kind() == ErrorKind::UnknownArgument;
     let tip = known.or_else(|| is_unknown.then(|| of_others(&typed, program))?);
     let Some(tip) = tip else { return };
-    // The usage line has the flag that was suggested.
-    for other in [ContextKind::SuggestedArg, ContextKind::SuggestedSubcommand, ContextKind::Usage] {
+    for other in [ContextKind::SuggestedArg, ContextKind::SuggestedSubcommand] {
         error.remove(other);
+    }
+    // The usage line has the flag that was suggested.
+    if error.kind() != ErrorKind::MissingRequiredArgument {
+        error.remove(ContextKind::Usage);
     }
     let tip = ContextValue::StyledStrs(vec![StyledStr::from(tip)]);
     error.insert(ContextKind::Suggested, tip);

@@ -23,10 +23,10 @@ use portcullis_rows::list::{ListConfig, ListFormat, Place};
 use portcullis_set::PolicySet;
 use portcullis_set::batch::{AgentKind, BeforeFirst, Classifier, Freshness, Session};
 
-use super::agents::{self, AgentValue, Asked};
+use super::agents::{self, AgentNotes, AgentValue, Asked};
 use super::args::{
-    AgentArgs, BaselineArgs, ListTimeArgs, PolicyArgs, QuestionArgs, ReadingArgs, RecordAgentArgs,
-    RejectArgs, RunArgs, TimeArgs, UsageArgs,
+    AgentArgs, BaselineArgs, ListTimeArgs, PolicyArgs, ReadingArgs, RecordAgentArgs, RejectArgs,
+    RunArgs, TimeArgs, UsageArgs,
 };
 use super::files::Files;
 use super::limits::{CHUNK_AGENTS, CHUNK_BYTES_MIN, RECORD_OUTPUT_BYTES_MAX};
@@ -110,6 +110,16 @@ impl QuestionPlan {
             }
         }
         Ok(agents)
+    }
+
+    /// Returns the agents with the policies of `set`, and shows the names that seem to be misspelt.
+    ///
+    /// # Errors
+    ///
+    /// As [`Asked::chains`].
+    pub fn noted_agents(&self, set: &PolicySet, form: SummaryForm) -> anyhow::Result<Vec<Crawler>> {
+        AgentNotes::of(self, set)?.show(form);
+        self.agents(set.dialect())
     }
 
     /// Returns a session that asks `classifier`.
@@ -196,10 +206,12 @@ impl SummaryPlan {
 
 /// Returns the agents, which are checked if the dialect is known, and how URLs are decided.
 pub fn questions(
-    args: QuestionArgs,
+    args: AgentArgs,
+    reading: &ReadingArgs,
     dialect: Option<&'static Dialect>,
 ) -> anyhow::Result<QuestionPlan> {
-    Ok(QuestionPlan { assumed_scheme: args.assume_scheme, ..agents(args.agents, dialect)? })
+    let assumed_scheme = reading.assume_scheme.clone();
+    Ok(QuestionPlan { assumed_scheme, ..agents(args, dialect)? })
 }
 
 /// Returns the agents, which are checked if the dialect is known.

@@ -71,7 +71,7 @@ impl Request {
         let started = Instant::now();
         let summary = plan::summary(&args.run)?;
         let policies = args.policies;
-        let mut questions = plan::questions(args.questions, policies.dialect())?;
+        let mut questions = plan::questions(args.agents, &args.input.reading, policies.dialect())?;
         questions.freshness = plan::freshness(args.max_age, args.now);
         questions.times = plan::times(args.times, args.and_now, args.now, &policies)?;
         plan::record_agents(args.agent_of_record, &labels, &mut questions)?;
@@ -365,8 +365,8 @@ impl Opened {
         if let Some(records @ 1..) = sum.reserved {
             notes.add(format!(
                 "{} may be fetched by crawlers that train models although the file reserves that use; \
-                 classify --usage train-ai,use shows them, and filter drops them with --purpose train-ai or \
-                 use=full",
+                 classify --usage train-ai,use shows them, and filter drops them with --unstated keep and \
+                 --purpose train-ai or use=full",
                 counted(records, "URL")
             ));
         }

@@ -72,7 +72,7 @@ pub fn run(args: SurveyArgs) -> anyhow::Result<()> {
         run.at = Some("each of its periods".to_owned());
     }
     let agents = questions.agents(set.dialect())?;
-    let baseline = baseline.map(|it| it.agents(set.dialect())).transpose()?;
+    let baseline = baseline.map(|it| it.noted_agents(set, summary.form)).transpose()?;
     let baseline = baseline.as_deref().and_then(<[_]>::first);
     let config = RowConfig { history: args.history, lists: args.lists, at, baseline };
     let survey = SurveyRows::new(set, &agents, config)?;

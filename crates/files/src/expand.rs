@@ -99,8 +99,15 @@ fn names_in(file: &Path) -> Result<Vec<PathBuf>, InputError> {
     let (end, trims) = if text.contains(&0) { (0, false) } else { (b'\n', true) };
     let lines = text.split(|&byte| byte == end);
     let lines = lines.map(|line| if trims { line.trim_ascii() } else { line });
-    let lines = lines.filter(|line| !line.is_empty());
-    let names = lines.map(|line| path_of(line).ok_or_else(|| InputError::list(file, "not UTF-8")));
+    let lines = (1..).zip(lines).filter(|(_, line)| !line.is_empty());
+    let name = |(number, line): (u64, &[u8])| {
+        let wrong = |what| InputError::list(file, format!("line {number}: {what}"));
+        match line.windows(3).any(|part| part == b"://") {
+            true => Err(wrong("a URL, but a file of names has a path on each line")),
+            false => path_of(line).ok_or_else(|| wrong("not UTF-8")),
+        }
+    };
+    let names = lines.map(name);
     match names.collect::<Result<Vec<_>, _>>()? {
         names if names.is_empty() => Err(InputError::list(file, "names no file")),
         names => Ok(names),

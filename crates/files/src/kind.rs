@@ -274,8 +274,8 @@ impl WrongKind {
             (Empty, _) => "make one with portcullis compile",
             (Text, Wanted::Captures) => {
                 return format!(
-                    "if it is a robots.txt, copy it to FOLDER/HOST and compile FOLDER; for a single one, use ‹robots› \
-                     {name}"
+                    "if it is a robots.txt, copy it to FOLDER/HOST and compile FOLDER; or skip compile: classify \
+                     ‹robots› {name}"
                 );
             }
             (Html | Json | Text, _) => {

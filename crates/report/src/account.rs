@@ -447,7 +447,7 @@ impl RecordFigures {
                 reasons.map(|(it, records)| format!("{} {}", grouped(records), phrase(it)));
             match &*reasons.collect::<Vec<_>>().join(", ") {
                 "" => writeln!(out, "{verdicts}")?,
-                reasons => writeln!(out, "{verdicts} ({reasons})")?,
+                reasons => writeln!(out, "{}", wrapped(&format!("{verdicts} ({reasons})")))?,
             }
         }
         self.write_record_agents(out)?;
@@ -553,7 +553,25 @@ fn phrase(reason: Reason) -> &'static str {
 /// Returns a line with a count or figures; `None` if there are none, or all are 0.
 pub fn line(title: &str, figures: Option<impl Display>) -> Option<String> {
     let figures = figures.map(|it| it.to_string()).filter(|it| !matches!(&**it, "" | "0"))?;
-    Some(format!("{title}: {figures}"))
+    Some(wrapped(&format!("{title}: {figures}")))
+}
+
+/// The most characters of a line that can be wrapped.
+const WIDTH: usize = 100;
+
+/// Returns a text whose long lines are wrapped after commas.
+fn wrapped(text: &str) -> String {
+    let length = |line: Option<&str>| line.map_or(0, |line| line.trim_end().chars().count());
+    let mut out = String::with_capacity(text.len());
+    for part in text.split_inclusive(", ") {
+        let column = length(out.rsplit('\n').next());
+        if column > 0 && column + 1 + length(part.lines().next()) > WIDTH {
+            out.truncate(out.trim_end().len());
+            out.push_str("\n  ");
+        }
+        out.push_str(part);
+    }
+    out
 }
 
 /// Writes those lines that there are.

@@ -160,7 +160,12 @@ pub fn text(decision: Answer, found: &Facts) -> String {
         }
         write_explanation(explanation, &mut out);
     }
-    write_field("clause", clause(found.dialect, decision.reason()), &mut out);
+    match decision.reason() {
+        Reason::NoPolicy => {
+            write_field("policy", "no robots.txt of this origin is known", &mut out)
+        }
+        reason => write_field("clause", clause(found.dialect, reason), &mut out),
+    }
     if !found.labels.is_empty() {
         write_usage(decision, found, &mut out);
     }

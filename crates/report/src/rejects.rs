@@ -13,14 +13,15 @@ use std::sync::Arc;
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use portcullis_dialect::decision::{Reason, Verdict};
 use portcullis_files::kind::{FileKind, is_robots_record};
-use portcullis_robots::url::is_requested_otherwise;
+use portcullis_robots::policy::Crawler;
+use portcullis_robots::url::{BadUrl, is_requested_otherwise};
 use portcullis_rows::input::{InputError, Record};
 use portcullis_rows::list::{
-    List, ListConfig, ListFormat, Problem, Rows, holds_more, of_html, of_row, of_text, open_quote,
-    other_fields,
+    Block, List, ListConfig, ListFormat, Problem, Rows, holds_more, of_html, of_row, of_text,
+    open_quote, other_fields,
 };
 use portcullis_rows::runner::Part;
-use portcullis_set::batch::{Answers, Session};
+use portcullis_set::batch::{AgentKind, Answers, Classifier, Session};
 use portcullis_text::figures::counted;
 use portcullis_text::json::write_json;
 use portcullis_text::visible::{cut_characters, cut_to_show, visible};
@@ -40,6 +41,21 @@ impl Reject {
 /// are as in [`Problem`].
 const EMPTY: &str = "empty";
 const NOT_A_URL: &str = "not-a-url";
+
+/// Returns why the agent of a record is not known, and what to do.
+fn lack_of_agent(agent: &[u8], classifier: &Classifier) -> &'static str {
+    let is_token = || {
+        let token = std::str::from_utf8(agent).ok();
+        token.is_some_and(|it| Crawler::parse(it, classifier.dialect()).is_ok())
+    };
+    match classifier.agent_kind() {
+        _ if agent.is_empty() => "no agent",
+        Some(AgentKind::Token) if !is_token() => "the agent is not a product token",
+        _ => {
+            "unknown agent: add its product token to -a, whose default is @ai-all,@search,@documented"
+        }
+    }
+}
 
 fn kind(record: &Record<'_>) -> &'static str {
     match record.problem() {
@@ -97,7 +113,7 @@ impl Rejects {
     /// Counts the records of a block, and notes the ones that are not URLs. `has_invalid` is false only
     /// if all of them are URLs.
     #[inline]
-    pub fn add_block(&mut self, block: &[Record<'_>], answers: &Answers<'_>, has_invalid: bool) {
+    pub fn add_block(&mut self, block: &Block<'_>, answers: &Answers<'_>, has_invalid: bool) {
         let is_blank = |it: &Record<'_>| it.text().is_empty() && it.problem().is_none();
         if !self.keeps_all && has_invalid && block.iter().all(is_blank) {
             // Records without a byte but their ends are no URLs, and no samples.
@@ -138,7 +154,7 @@ impl Rejects {
         }
     }
 
-    fn note_block(&mut self, block: &[Record<'_>], answers: &Answers<'_>) {
+    fn note_block(&mut self, block: &Block<'_>, answers: &Answers<'_>) {
         let firsts = answers.decisions().iter().step_by(answers.per_record().max(1));
         for (place, first) in firsts.enumerate() {
             let (number, record) = (self.records + place as u64, &block[place]);
@@ -149,7 +165,9 @@ impl Rejects {
             // A URL may lack what else is needed to decide it.
             let lack = match first.reason() {
                 Reason::NoTime if self.keeps_all => "no time that can be read",
-                Reason::NoAgent if self.keeps_all => "no agent that is known; name it with -a",
+                Reason::NoAgent if self.keeps_all => {
+                    lack_of_agent(block.agent(place), answers.session().classifier())
+                }
                 _ => continue,
             };
             self.found.push(Reject::new(number, lack, record.text()));
@@ -172,10 +190,8 @@ impl Rejects {
         if !is_kept {
             return;
         }
-        let is_path = kind == NOT_A_URL && record.url().starts_with(b"/");
         let problem = match (found, session.explain(record.url(), 0, None)) {
             (Some(problem), _) => problem.describe().to_owned(),
-            _ if is_path && !record.url().starts_with(b"//") => PATH.to_owned(),
             (None, Ok(Err(problem))) => problem.to_string(),
             _ => "not a URL".to_owned(),
         };
@@ -451,9 +467,6 @@ impl Watch {
 /// The characters of a record in a message: 80, and `…`.
 const RECORD_CHARACTERS: usize = 81;
 
-/// The problem of a path where no host is given.
-const PATH: &str = "a path without a host";
-
 /// Returns what the list looks like and what to try.
 fn advice(list: &List, first: &InvalidRecord, assumes_scheme: bool, lists: &ListConfig) -> String {
     let is_given = lists.format == Some(list.format());
@@ -491,7 +504,7 @@ fn advice(list: &List, first: &InvalidRecord, assumes_scheme: bool, lists: &List
     };
     let named = format!("name the {part} with the URL with ‹url_field›");
     match lacks_scheme {
-        _ if first.problem == PATH => {
+        _ if first.problem == BadUrl::Path.to_string() => {
             format!("give the host with ‹host›, or name its {part} with ‹host_field›")
         }
         true if first.record.contains("://") => named,

@@ -26,6 +26,11 @@ impl<'r> Crawlers<'r> {
         self.bound.iter().chain(&self.not_bound).copied()
     }
 
+    /// Whether a crawler reads robots.txt in another way than the dialect.
+    pub fn read_differently(&self) -> bool {
+        self.all().any(|it| !reading(it).is_empty())
+    }
+
     /// Returns the crawlers that policies ask for a delay.
     pub fn with_pace(&self) -> impl Iterator<Item = (&'r RecordAgent, &'r Pace)> {
         self.all().filter_map(|it| Some((it, it.pace.as_ref()?)))

@@ -56,7 +56,7 @@ const SHARES: [Part<'_>; 5] = [
     ("allow", "all"),
     ("part", "part"),
     ("disallow", "none by rule"),
-    ("failing", "none while it fails"),
+    ("failing", "none (server fails)"),
     ("unknown", "not known"),
 ];
 /// The preferences in the order of the page, which is that of [`STATED`].
@@ -351,12 +351,12 @@ impl<'r> View<'r> {
             "crawler",
             "#hosts",
             "#none by rule",
-            "#none while it fails",
+            "#none (server fails)",
             "#part",
             "#all",
             "#not known",
             "#named",
-            "#by default",
+            "#by group *",
             "#not addressed",
         ];
         // Of equal agents, the first counts.

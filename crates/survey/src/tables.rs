@@ -258,7 +258,8 @@ pub fn audit(report: &Report, problems: &[Diagnostic]) -> String {
     let to_fix = to_fix.map(|it| vec![format!("line {}: {}", it.place.line, it.message)]);
     text.table(&["to fix"], to_fix);
     let kinds = report.survey.problems.iter().filter(|_| problems.is_empty());
-    text.table(&["to fix", "files"], kinds.map(|it| row(it.meaning, &[it.files])));
+    let heading = ["to fix, in all robots.txt files", "files"];
+    text.table(&heading, kinds.map(|it| row(it.meaning, &[it.files])));
     let uses = report.survey.reach.iter().flat_map(|agent| {
         let stated = agent.hosts.stated().filter(|(label, _)| *label != Label::Use);
         stated.map(move |(label, counts)| {
@@ -285,9 +286,11 @@ fn push_crawlers(text: &mut TextTables, crawlers: &Crawlers<'_>, report: &Report
         name.chain(counts).chain([grouped(unknown), reading]).collect::<Vec<_>>()
     };
     let of_crawler = |it: &&RecordAgent| cells(crawlers::name(it), &it.verdicts, reading(it));
-    let heading = |first| [first, "requests", "disallow", "", "unknown", "its reading"];
-    text.table(&heading("crawler"), crawlers.bound.iter().map(of_crawler));
-    text.table(&heading("not bound by robots.txt"), crawlers.not_bound.iter().map(of_crawler));
+    let heading = |first| [first, "requests", "disallow", "", "unknown", "reads differently"];
+    let shown = if crawlers.read_differently() { 6 } else { 5 };
+    text.table(&heading("crawler")[..shown], crawlers.bound.iter().map(of_crawler));
+    let not_bound = crawlers.not_bound.iter().map(of_crawler);
+    text.table(&heading("not bound by robots.txt")[..shown], not_bound);
     if let Some(others) = &report.others {
         let List { total, rows } = &others.products;
         let shown = rows.iter().take(SHOWN_ON_SHEET);
@@ -348,12 +351,12 @@ pub fn totals(agents: &[AgentFigures]) -> String {
         "agent",
         "hosts",
         "none by rule",
-        "none while it fails",
+        "none (server fails)",
         "part",
         "all",
         "not known",
         "named",
-        "by default",
+        "by group *",
     ];
     let access = agents.iter().map(|AgentFigures { agent, hosts, .. }| {
         let [all, part, by_rule, failing, not_known] = hosts.by_cause();
@@ -376,7 +379,8 @@ pub fn totals(agents: &[AgentFigures]) -> String {
     };
     let heading = ["preference", "y", "n", "mixed", "not stated", "not known"];
     text.table(&heading, stated(false, &[Yes, No, Mixed, Unstated]));
-    let heading = ["at most", "immediate", "reference", "full", "mixed", "not stated", "not known"];
+    let heading =
+        ["use level", "immediate", "reference", "full", "mixed", "not stated", "not known"];
     text.table(&heading, stated(true, &[Immediate, Reference, Full, Mixed, Unstated]));
     let baseline = agents.iter().find_map(|it| Some(&it.relations.as_ref()?.baseline));
     let relations = agents.iter().filter_map(|AgentFigures { agent, relations, .. }| {
@@ -392,10 +396,10 @@ pub fn shared(figures: &[SharedFigures]) -> String {
     let mut text = TextTables::default();
     let occurs = figures.iter().filter(|it| it.files > 0);
     let rows = occurs.map(|&SharedFigures { more_than, files, origins }| match more_than {
-        0 => row("of any number", &[files, origins]),
-        _ => row(format!("of more than {more_than}"), &[files, origins]),
+        0 => row("distinct", &[files, origins]),
+        _ => row(format!("of more than {more_than} origins"), &[files, origins]),
     });
-    text.table(&["files that origins share", "files", "origins"], rows);
+    text.table(&["files that origins have", "files", "origins"], rows);
     text.0
 }
 

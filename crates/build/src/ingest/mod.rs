@@ -252,18 +252,18 @@ fn describe_strict(inputs: &[InputReport]) -> String {
     let problems: [(Count, &str); 4] = [
         (
             |input| input.status_assumed,
-            "without a status; name the field with ‹fields› status=NAME, or drop ‹strict› to assume \
+            "without a status; name the field with ‹fields› status=NAME, or omit ‹strict› to assume \
              200",
         ),
         (
             |input| input.later,
-            "after ‹as_of›; choose a later time, or drop ‹strict› to leave them out",
+            "after ‹as_of›; choose a later time, or omit ‹strict› to leave them out",
         ),
-        (|input| input.undated, "without a date; drop ‹strict› to count them as the oldest"),
+        (|input| input.undated, "without a date; omit ‹strict› to count them as the oldest"),
         (
             |input| input.other_urls,
             "of other URLs than a robots.txt; if a field holds the host, name it with \
-             ‹fields› host=NAME, or drop ‹strict› to count them as targets of redirects",
+             ‹fields› host=NAME, or omit ‹strict› to count them as targets of redirects",
         ),
     ];
     let problem = problems.iter().find_map(|(count, problem)| {
@@ -365,6 +365,6 @@ fn noted(standings: &Standings) -> Result<Option<String>, WriteError> {
     };
     Ok(first.map(|(host, note)| {
         let note = note.describe();
-        format!("{host}: {note} ({origins} {such}; drop ‹strict› to read them as the dialect says)")
+        format!("{host}: {note} ({origins} {such}; omit ‹strict› to read them as the dialect says)")
     }))
 }

@@ -213,7 +213,7 @@ impl Merger {
         let problem = match ingested.superseded_undated {
             _ if !is_strict => None,
             0 if ingested.same_second > 0 => Some(format!(
-                "{} {} with another file than one of the same URL and second; keep one of them, or drop ‹strict› to \
+                "{} {} with another file than one of the same URL and second; keep one of them, or omit ‹strict› to \
                  use the later in its input",
                 ingested.same_second,
                 captures(ingested.same_second)
@@ -223,7 +223,7 @@ impl Merger {
                 None => noted(&ingested.standings)?,
             },
             captures => Some(format!(
-                "{captures} superseded {} no date; keep one capture of each origin, or drop ‹strict› \
+                "{captures} superseded {} no date; keep one capture of each origin, or omit ‹strict› \
                  to use captures with dates, or from inputs later by name",
                 if captures == 1 { "capture has" } else { "captures have" }
             )),

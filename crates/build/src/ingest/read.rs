@@ -302,7 +302,7 @@ impl Digest<'_> {
                 let name = String::from_utf8_lossy(name);
                 let place = format!("the capture of the {kind} {name:?}");
                 let problem = match (&capture.subject, problem) {
-                    (Subject::Url(_), BadUrl::NoScheme) => {
+                    (Subject::Url(_), BadUrl::NoScheme | BadUrl::NoSlashes) => {
                         "no scheme; if the field holds a host, say so with ‹fields› host=NAME"
                             .into()
                     }

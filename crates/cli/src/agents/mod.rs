@@ -15,12 +15,14 @@ use std::path::Path;
 use crate::limits::AGENT_FILE_BYTES_MAX;
 use anyhow::{Context, bail, ensure};
 use portcullis_crawlers::{self as crawlers, Documented, documented, first_token, from_header};
-use portcullis_dialect::dialect::{Dialect, RFC_9309};
+use portcullis_dialect::dialect::{Dialect, GOOGLE, RFC_9309};
 use portcullis_files::error::system_text;
 use portcullis_report::AgentList;
 use portcullis_robots::policy::{AgentError, Crawler};
 use portcullis_text::figures::size;
 use portcullis_text::visible::cut_characters;
+
+use super::message::say;
 
 pub(crate) use notes::AgentNotes;
 pub(crate) use printed::write as write_lists;
@@ -103,6 +105,17 @@ impl Name {
 }
 
 impl Asked {
+    /// Notes that Google's crawlers read robots.txt in another way than `dialect`.
+    pub fn note_google(&self, dialect: &Dialect) {
+        let mut of_google = self.given().filter(|name| crawlers::is_of_google(name));
+        if let Some(name) = of_google.next().filter(|_| dialect.name != GOOGLE.name) {
+            say(format_args!(
+                "note: {name} reads robots.txt in its own way (`Disalow:` is Disallow); --dialect google \
+                 decides as it does"
+            ));
+        }
+    }
+
     /// Returns the agents in a dialect, the agents of User-Agent headers, and the names in built-in lists
     /// that the dialect cannot express.
     ///
@@ -118,6 +131,10 @@ impl Asked {
                 Err(error) => {
                     refuse_mistaken(&name.name)?;
                     let place = self.place(name);
+                    ensure!(
+                        !name.name.contains("://"),
+                        "{place}: a URL, not a product token; lists of URLs follow the flags, without -a"
+                    );
                     return Err(error).with_context(|| format!("invalid value for {place}"));
                 }
             }

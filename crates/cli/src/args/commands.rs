@@ -14,9 +14,9 @@ use super::super::output::{OutputFile, OutputFolder, RecordsTo};
 use super::super::values::{self, Format, MaxAge, SetAt};
 use super::groups::{
     AGENT_OF_RECORD, AgentArgs, BaselineArgs, CapturePath, ColorArgs, CompileMemoryArgs, FaultArgs,
-    InputArgs, ListPath, ListTimeArgs, OutputArgs, PolicyArgs, QuestionArgs, ReadingArgs,
-    RecordAgentArgs, RejectArgs, RequiredArgs, RobotsPath, RunArgs, StrictArgs, TextArgs,
-    ThreadArgs, TimeArgs, TimeUnitArgs, TopArgs, UrlOrList, UsageArgs,
+    InputArgs, ListPath, ListTimeArgs, OutputArgs, PolicyArgs, ReadingArgs, RecordAgentArgs,
+    RejectArgs, RobotsPath, RunArgs, StrictArgs, TextArgs, ThreadArgs, TimeArgs, TimeUnitArgs,
+    TopArgs, UrlOrList, UsageArgs,
 };
 use super::texts;
 
@@ -25,7 +25,10 @@ use super::texts;
 /// The exit status is 0 if every URL is allowed, and 1 if one is disallowed, unknown or invalid. A
 /// build can fail when robots.txt blocks a page of the sitemap.
 #[derive(Args)]
-#[command(override_usage = values::usage("check", "-a A,B,…", "URL..."))]
+#[command(
+    override_usage = values::usage("check", "-a A,B", "URL..."),
+    mut_arg("agents", |agents| agents.required_unless_present("user_agents"))
+)]
 pub struct CheckArgs {
     /// URLs, or lists of URLs: `@FILE`, or `-` for standard input
     ///
@@ -38,13 +41,13 @@ pub struct CheckArgs {
     pub reading: ReadingArgs,
 
     #[command(flatten)]
-    pub asked: RequiredArgs,
-    #[command(flatten)]
-    pub usage: UsageArgs,
+    pub agents: AgentArgs,
     #[command(flatten)]
     pub policies: PolicyArgs,
     #[command(flatten)]
     pub time: TimeArgs,
+    #[command(flatten)]
+    pub usage: UsageArgs,
 
     /// Show the group that applies, the deciding rule and its line, the losing rules, and the
     /// clause of the standard
@@ -62,12 +65,13 @@ pub struct CheckArgs {
 }
 
 /// How the usage line of a run over records names the agents.
-const OF_RECORDS: &str = "<-a A,B,…|--agent-field NAME>";
+const OF_RECORDS: &str = "<-a A,B|--agent-field NAME>";
 
 /// The output formats of `classify`, for its help.
 const FORMATS: &str = "\
 Formats:
-  tsv      the added columns (one verdict per agent: allow, disallow, unknown or invalid), then the record
+  tsv      the added columns (one verdict per agent: allow, disallow, unknown or invalid), then the
+           record
   csv      a header, the columns of the input (`url` if it has none), then the added columns
   jsonl    one object per record: the members of a JSON Lines input, the columns of a table or `url`,
            then the added columns
@@ -80,9 +84,9 @@ Formats:
 #[command(after_long_help = FORMATS, override_usage = values::usage("classify", OF_RECORDS, "[FILE]..."))]
 pub struct ClassifyArgs {
     #[command(flatten)]
-    pub usage: UsageArgs,
-    #[command(flatten)]
     pub records: RecordsArgs,
+    #[command(flatten)]
+    pub usage: UsageArgs,
 
     #[arg(long, help = texts::FORMAT_OF_TABLE, long_help = texts::FORMAT_OF_TABLE_LONG, value_name = "FORMAT", value_parser = values::format(Format::TABLES), help_heading = "Output")]
     pub format: Option<Format>,
@@ -167,8 +171,8 @@ pub struct FilterArgs {
     #[arg(long, value_name = "LABEL", value_parser = values::purpose, requires = "unstated", help_heading = "Selection")]
     pub purpose: Option<Purpose>,
 
-    /// Keep or drop URLs whose robots.txt does not mention the purpose; --purpose requires it
-    #[arg(long, value_parser = values::one_of(&[("keep", true), ("drop", false)]), value_name = "WHAT", requires = "purpose", hide_short_help = true, help_heading = "Selection")]
+    /// URLs that do not state the purpose; --purpose requires it
+    #[arg(long, value_parser = values::one_of(&[("keep", true), ("drop", false)]), value_name = "keep|drop", requires = "purpose", hide_possible_values = true, help_heading = "Selection")]
     pub unstated: Option<bool>,
 
     /// Read rules for this token as y or n about the purpose
@@ -186,7 +190,7 @@ pub struct FilterArgs {
     #[arg(short, long, conflicts_with_all = ["out_dir", "skip_existing", "keep_going"], help_heading = "Output")]
     pub count: bool,
 
-    #[arg(short, long, help = texts::QUIET_FILTER, conflicts_with_all = ["count", "output", "out_dir", "skip_existing", "keep_going"], help_heading = "Output")]
+    #[arg(short, long, help = texts::QUIET_FILTER, conflicts_with_all = ["count", "output", "out_dir", "skip_existing", "keep_going"], hide_short_help = true, help_heading = "Output")]
     pub quiet: bool,
 
     /// Exit with 1 if no record is kept
@@ -199,8 +203,7 @@ pub struct FilterArgs {
 #[command(mut_arg("agents", |agents| agents.required_unless_present_any(["user_agents", AGENT_OF_RECORD])))]
 pub struct RecordsArgs {
     #[command(flatten)]
-    pub questions: QuestionArgs,
-
+    pub agents: AgentArgs,
     #[command(flatten)]
     pub agent_of_record: RecordAgentArgs,
 
@@ -311,7 +314,7 @@ pub struct RecordsArgs {
 #[command(mut_arg("agents", |agents| agents.required_unless_present_any(["user_agents", AGENT_OF_RECORD])))]
 pub struct AuditArgs {
     #[command(flatten)]
-    pub questions: QuestionArgs,
+    pub agents: AgentArgs,
     #[command(flatten)]
     pub agent_of_record: RecordAgentArgs,
 
@@ -320,7 +323,7 @@ pub struct AuditArgs {
     /// `record` is the client in the format of a log. The requests of a crawler are compared with
     /// its Crawl-delay client by client. In a list without clients, all requests of a crawler to a
     /// host are compared as the requests of one client.
-    #[arg(long, value_name = "NAME", value_delimiter = ',', requires = AGENT_OF_RECORD, hide_short_help = true, help_heading = "Questions")]
+    #[arg(long, value_name = "NAME", value_delimiter = ',', requires = AGENT_OF_RECORD, hide_short_help = true, help_heading = "Crawlers")]
     pub client_field: Vec<String>,
 
     #[command(flatten)]
@@ -389,12 +392,17 @@ Input formats:
 /// of inputs does not matter: of two captures in the same second, or without dates, the one from
 /// the input later by name is used.
 #[derive(Args)]
-#[command(after_long_help = SCHEMAS)]
+#[command(
+    after_long_help = SCHEMAS,
+    mut_arg("strict", |strict| strict.long_help(texts::STRICT_OF_COMPILE)),
+    mut_arg("lenient", |lenient| lenient.help(texts::LENIENT_OF_COMPILE).long_help(texts::LENIENT_OF_COMPILE_LONG))
+)]
 pub struct CompileArgs {
-    /// Archives, folders, patterns, policy sets, or `@NAMES`; `-` is standard input
+    /// Archives, folders, globs, policy sets, or `@FILE` (one input per line); `-` is standard
+    /// input
     ///
-    /// Folders are read with all files below them, except names that begin with `.` or `_`.
-    /// `@NAMES` is a file with one INPUT per line. The formats are listed below.
+    /// Folders are read with all files below them, except names that begin with `.` or `_`. The
+    /// formats are listed below.
     #[arg(value_name = "INPUT", required = true, value_parser = values::path(|path| Ok(CapturePath(path.into()))))]
     pub inputs: Vec<CapturePath>,
 
@@ -407,9 +415,9 @@ pub struct CompileArgs {
     ///
     /// A host whose last capture failed is unreachable from its first failure until TIME, or by
     /// default until its last failed capture. A note counts the captures after TIME. The default is
-    /// the TIME of the policy sets among the inputs, if they agree. Policy sets with captures after
-    /// TIME, or without some before it, are an error.
-    #[arg(long, value_name = "TIME", value_parser = values::time, help_heading = "Outages")]
+    /// the TIME of the policy sets among the inputs, if they agree. A set with captures after TIME, or
+    /// one that lacks earlier captures, is an error.
+    #[arg(long, value_name = "TIME", value_parser = values::time, help_heading = "Time")]
     pub as_of: Option<UnixSeconds>,
 
     /// Effect of an outage of more than 30 days [default: no-change]
@@ -478,7 +486,7 @@ pub struct CompileArgs {
 #[derive(Args)]
 #[command(
     mut_arg("assume_scheme", |scheme| scheme.requires("files")),
-    mut_arg("top", |top| top.help("Number of paths per crawler of two robots.txt files [default: 10]"))
+    mut_arg("top", |top| top.help("Differing paths shown per crawler (two robots.txt files) [default: 10]"))
 )]
 pub struct DiffArgs {
     /// Old policy set or robots.txt; `SET@TIME` is a set with history, as of a time
@@ -490,20 +498,21 @@ pub struct DiffArgs {
     pub new: SetAt,
 
     #[command(flatten)]
-    pub questions: QuestionArgs,
-    #[command(flatten)]
-    pub usage: UsageArgs,
+    pub agents: AgentArgs,
     #[command(flatten)]
     pub text: TextArgs,
     #[command(flatten)]
     pub strict: StrictArgs,
 
-    /// Lists of URLs to compare by verdict, folders of lists, or patterns; `-` is standard input
+    /// Lists of URLs to compare by verdict, folders or globs; `-` is standard input
     #[arg(value_name = "FILE", help_heading = "Input", conflicts_with = "top", value_parser = values::path(|path| Ok(ListPath(path.into()))))]
     pub files: Vec<ListPath>,
 
     #[command(flatten)]
     pub reading: ReadingArgs,
+
+    #[command(flatten)]
+    pub usage: UsageArgs,
 
     #[arg(long, help = texts::FORMAT_OF_TABLE, long_help = texts::FORMAT_OF_TABLE_LONG, value_name = "FORMAT", value_parser = values::format(Format::TABLES), help_heading = "Output")]
     pub format: Option<Format>,
@@ -545,15 +554,15 @@ pub struct InspectArgs {
     #[arg(value_name = "HOST", conflicts_with = "top")]
     pub host: Option<OsString>,
 
-    #[command(flatten)]
-    pub agents: AgentArgs,
-
     /// Verify the set: checksums, structure, and that the compiled rules match the stored text
     ///
     /// Prints the sections of the set and their sizes. Statistics follow if --format or --top is
     /// given.
     #[arg(long)]
     pub verify: bool,
+
+    #[command(flatten)]
+    pub agents: AgentArgs,
 
     #[command(flatten)]
     pub top: TopArgs,
@@ -577,8 +586,6 @@ Columns:
                  addresses, public suffixes, and unlisted suffixes
   agent          the crawler, as in -a
   state          rules, no-rules, page, unavailable, unreachable or deferred
-  by             the cause: rule, no-group, no-rules or page; without a file, unavailable,
-                 unreachable or deferred
   access         all, part or none of the paths, exactly; null if a limit ended the search
   root           the verdict on the path /
   group          the user-agent value of the group that applies; null if none does
@@ -588,8 +595,6 @@ Columns:
   train_ai, ai_use, search
                  the preference for everything that the crawler may fetch: y, n, ? (not stated), or
                  mixed if pages differ; null if it may fetch nothing, or if a limit ended the search
-  use            the level: immediate, reference, full, ? (not stated) or mixed; null if it may
-                 fetch nothing
   licenses, sitemaps
                  numbers of distinct values; --lists adds license_values and sitemap_values
   relation, example_path
@@ -598,7 +603,11 @@ Columns:
   shared         number of origins in the set with the same file; null without a file
   captured       the date of the newest capture
   since, until   the period in which the policy stayed the same, in a set with history; until is
-                 null if the policy is still in force";
+                 null if the policy is still in force
+  by             the cause: rule, no-group, no-rules or page; without a file, unavailable,
+                 unreachable or deferred
+  use            the level: immediate, reference, full, ? (not stated) or mixed; null if it may
+                 fetch nothing";
 
 /// Survey a policy set: a row for each origin and crawler
 ///
@@ -608,7 +617,8 @@ Columns:
 #[derive(Args)]
 #[command(
     after_long_help = COLUMNS,
-    override_usage = values::usage("survey", "<-a A,B,…|--sitemaps>", ""),
+    override_usage = values::usage("survey", "<-a A,B|--sitemaps>", ""),
+    mut_arg("output", |output| output.long_help(texts::OUTPUT_OF_SURVEY_LONG)),
     mut_arg("agents", |agents| agents.required_unless_present_any(["user_agents", "sitemaps"]))
 )]
 pub struct SurveyArgs {
@@ -665,9 +675,9 @@ pub struct LintArgs {
     ///
     /// Separate several by commas. This flag may be given multiple times.
     #[arg(long, value_name = "CODE", value_parser = code, value_delimiter = ',', help_heading = "Codes")]
-    pub allow: Vec<Code>,
+    pub ignore: Vec<Code>,
 
-    /// Least severity to report: info, warning or error
+    /// Lowest severity to report: info, warning or error
     ///
     /// By default, text and github report warnings and errors and count the findings of severity
     /// info. json has every finding.

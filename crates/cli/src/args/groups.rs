@@ -21,7 +21,7 @@ use super::texts;
 
 /// The agents.
 #[derive(Args, Default)]
-#[command(next_help_heading = "Questions")]
+#[command(next_help_heading = "Crawlers")]
 pub struct AgentArgs {
     /// Product tokens of crawlers, separated by commas
     ///
@@ -30,8 +30,8 @@ pub struct AgentArgs {
     /// original1994, `!` is part of the token). `@NAME` is a list: @ai-training, @ai-search,
     /// @ai-assistant, @ai-all, @search or @documented; or one known crawler as its operator
     /// documents it, such as @YandexBot. `portcullis --agent-lists` shows them. `@FILE` is a file
-    /// with one product token per line and comments after `#`. A repeated name is used once. This flag
-    /// may be given multiple times.
+    /// with one product token per line and comments after `#`. A repeated name is used once. With
+    /// --agent-field, these crawlers replace the known ones. This flag may be given multiple times.
     #[arg(
         short,
         long = "agents",
@@ -51,40 +51,16 @@ pub struct AgentArgs {
     pub user_agents: Vec<String>,
 }
 
-/// The questions about URLs.
-#[derive(Args)]
-#[command(next_help_heading = "Questions")]
-pub struct QuestionArgs {
-    #[command(flatten)]
-    pub agents: AgentArgs,
-
-    /// Scheme of URLs without one, such as `example.com/x`
-    ///
-    /// `//example.com/x` has no scheme either. By default, such records are invalid. Mail addresses
-    /// and records with another scheme (`tel:911`) are always invalid. A host before a port must be
-    /// `localhost` or contain a dot (`example.com:8080`); write other hosts as `//myhost:8080`.
-    #[arg(long, value_name = "SCHEME", value_parser = values::scheme)]
-    pub assume_scheme: Option<String>,
-}
-
-/// The questions about URLs: at least one agent is required.
-#[derive(Args)]
-#[command(mut_arg("agents", |agents| agents.required_unless_present("user_agents")))]
-pub struct RequiredArgs {
-    #[command(flatten)]
-    pub questions: QuestionArgs,
-}
-
 /// The flag that reads the agent of each record, so that -a is not required.
 pub const AGENT_OF_RECORD: &str = "agent_field";
 
 /// The agent of each record.
 #[derive(Args)]
-#[command(next_help_heading = "Questions")]
+#[command(next_help_heading = "Crawlers")]
 pub struct RecordAgentArgs {
-    /// Column or field NAME with the agent of each record, or `record`
+    /// Column with each record's agent, or `record`: the log's User-Agent
     ///
-    /// `record` is the User-Agent header in an access log. NAME is the name or number of a column,
+    /// NAME is the name or number of a column,
     /// or a path with dots. Each record gets one verdict; `classify` adds the columns `agent` (as
     /// in -a, or `*`) and `verdict`. The known agents are the agents of -a, or by default the
     /// built-in lists. An agent that neither -a nor any robots.txt names follows the groups for
@@ -104,7 +80,7 @@ pub struct RecordAgentArgs {
 
 /// Questions besides access.
 #[derive(Args, Default)]
-#[command(next_help_heading = "Questions")]
+#[command(next_help_heading = "Output")]
 pub struct UsageArgs {
     /// Add usage preferences: train-ai, ai-use, search, use
     ///
@@ -118,7 +94,7 @@ pub struct UsageArgs {
 
 /// The agent that others are compared with.
 #[derive(Args)]
-#[command(next_help_heading = "Questions")]
+#[command(next_help_heading = "Crawlers")]
 pub struct BaselineArgs {
     /// Compare the access of each agent with AGENT's: same, more, less or other
     ///
@@ -165,9 +141,9 @@ impl TextArgs {
 pub struct StrictArgs {
     /// Turn notes and warnings about the input into errors
     ///
-    /// They are about files that are skipped, longer than --max-robots-size, or HTML, JSON or
-    /// binary data; about broken records; and about captures without a status or after --as-of. By
-    /// default, each is reported, and files are parsed as the dialect says.
+    /// They are about robots.txt files that are skipped, too long, or HTML, JSON or binary data, and
+    /// about records that hold more than a URL. By default, each is reported, and files are parsed as
+    /// the dialect says.
     #[arg(long, hide_short_help = true)]
     pub strict: bool,
 }
@@ -276,7 +252,7 @@ pub struct ListTimeArgs {
     #[command(flatten)]
     pub time: TimeArgs,
 
-    /// Decide each record as of the time in column or field NAME, or `record`
+    /// Decide each record by the time in NAME, or `record`: the format's own
     ///
     /// NAME is the name or number of a column, or a path with dots such as `fetched.at`. Separate
     /// alternatives by commas; the first that exists is used. `record` is the time of the format
@@ -298,7 +274,7 @@ pub struct TimeUnitArgs {
     pub time_unit: Option<TimeUnit>,
 }
 
-/// A list of URLs, a folder of lists, or a pattern. Standard input is `-`.
+/// A list of URLs, a folder of lists, or a glob. Standard input is `-`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListPath(pub PathBuf);
 
@@ -320,11 +296,11 @@ impl UrlOrList {
     }
 }
 
-/// A robots.txt file, a folder of them, a pattern or a file of names. Standard input is `-`.
+/// A robots.txt file, a folder of them, a glob or a file of names. Standard input is `-`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RobotsPath(pub PathBuf);
 
-/// An archive, a folder, a pattern or a file of names. Standard input is `-`.
+/// An archive, a folder, a glob or a file of names. Standard input is `-`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CapturePath(pub PathBuf);
 
@@ -332,7 +308,7 @@ pub struct CapturePath(pub PathBuf);
 #[derive(Args)]
 #[command(next_help_heading = "Input")]
 pub struct InputArgs {
-    /// Lists of URLs, folders or patterns; standard input if none or `-`
+    /// Lists of URLs, folders or globs; standard input if none or `-`
     ///
     /// The format of each list is detected from its name and first bytes. gzip and zstd files are
     /// decompressed. Folders are read with all files below them, sorted by name, except names that
@@ -391,7 +367,15 @@ pub struct ReadingArgs {
     #[arg(long, hide_short_help = true)]
     pub no_header: bool,
 
-    /// Records are terminated by NUL instead of newline, in input and output
+    /// Scheme of URLs without one, such as `example.com/x`
+    ///
+    /// `//example.com/x` has no scheme either. By default, such records are invalid. Mail addresses
+    /// and records with another scheme (`tel:911`) are always invalid. A host before a port must be
+    /// `localhost` or contain a dot (`example.com:8080`); write other hosts as `//myhost:8080`.
+    #[arg(long, value_name = "SCHEME", value_parser = values::scheme)]
+    pub assume_scheme: Option<String>,
+
+    /// Records end with NUL instead of newline, in input and output
     #[arg(short = '0', long)]
     pub null_data: bool,
 }
@@ -403,12 +387,13 @@ impl ReadingArgs {
             ("--input-format", self.input_format.is_some()),
             ("--log-format", self.log_format.is_some()),
             ("--url-field", !self.url_field.is_empty()),
-            ("--host", self.host.is_some()),
             ("--host-field", !self.host_field.is_empty()),
             ("--query-field", !self.query_field.is_empty()),
             ("--scheme-field", !self.scheme_field.is_empty()),
             ("--no-header", self.no_header),
             ("--null-data", self.null_data),
+            // Last, because `check` has a use for it without lists.
+            ("--host", self.host.is_some()),
         ];
         flags.into_iter().find_map(|(flag, is_given)| is_given.then_some(flag))
     }
@@ -418,7 +403,7 @@ impl ReadingArgs {
 #[derive(Args)]
 #[command(next_help_heading = "Output")]
 pub struct RejectArgs {
-    /// Write records that are not URLs, or that lack a required time, as JSON to FILE
+    /// Write records without a URL, a required time or a known agent to FILE, as JSON
     ///
     /// The members are file, place, problem and record. .gz and .zst compress FILE.
     #[arg(long, value_name = "FILE", value_parser = values::path(OutputFile::parse), value_hint = ValueHint::FilePath, hide_short_help = true)]

@@ -21,9 +21,8 @@ pub use self::commands::{
     InspectArgs, LintArgs, RecordsArgs, SURVEY_FORMATS, SurveyArgs,
 };
 pub use self::groups::{
-    AgentArgs, BaselineArgs, CapturePath, ListPath, ListTimeArgs, PolicyArgs, QuestionArgs,
-    ReadingArgs, RecordAgentArgs, RejectArgs, RobotsPath, RunArgs, ThreadArgs, TimeArgs, UrlOrList,
-    UsageArgs,
+    AgentArgs, BaselineArgs, CapturePath, ListPath, ListTimeArgs, PolicyArgs, ReadingArgs,
+    RecordAgentArgs, RejectArgs, RobotsPath, RunArgs, ThreadArgs, TimeArgs, UrlOrList, UsageArgs,
 };
 
 /// Evaluates robots.txt rules in bulk, exactly and fast.
@@ -108,8 +107,17 @@ mod tests {
     }
 
     /// Flags with one meaning whose texts name what they do in the command.
-    const OF_THE_COMMAND: [&str; 7] =
-        ["fail", "format", "history", "input-format", "output", "quiet", "top"];
+    const OF_THE_COMMAND: [&str; 9] = [
+        "fail",
+        "format",
+        "history",
+        "input-format",
+        "lenient",
+        "output",
+        "quiet",
+        "strict",
+        "top",
+    ];
 
     #[test]
     fn a_flag_has_one_help_text() {

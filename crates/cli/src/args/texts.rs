@@ -44,6 +44,21 @@ Write a row for each period of an origin, not only for its newest policy
 A period is the time in which a policy stays the same. The set must have been compiled with --history. Totals \
 describe the newest policies.";
 
+pub const STRICT_OF_COMPILE: &str = "\
+Turn notes and warnings about the input into errors
+
+They are about files that are skipped, longer than --max-robots-size, or HTML, JSON or binary data; about broken \
+records; and about captures without a status or a date, or after --as-of. By default, each is reported, and files \
+are parsed as the dialect says.";
+
+pub const LENIENT_OF_COMPILE: &str =
+    "Read damaged archives up to the damage, and skip unreadable inputs, with a note";
+
+pub const LENIENT_OF_COMPILE_LONG: &str = "\
+Read damaged archives up to the damage, and skip unreadable inputs, with a note
+
+The hosts of inputs that are not read are unknown, or have the policy of an older capture.";
+
 pub const CAPTURES_FORMAT: &str = "Format of the archives; detected for each input by default";
 
 pub const INPUT_FORMAT: &str = "Format of the lists; detected for each list by default";
@@ -77,6 +92,12 @@ Output file; the extension selects the format and compression
 
 The formats are .tsv, .csv, .jsonl and .parquet. .gz and .zst compress all but Parquet. The file appears under \
 its name once it is complete; `-` is standard output.";
+
+pub const OUTPUT_OF_SURVEY_LONG: &str = "\
+Output file; the extension selects the format and compression
+
+The formats are .tsv, .csv, .jsonl, .parquet and .html. .gz and .zst compress all but Parquet. The file appears \
+under its name once it is complete; `-` is standard output.";
 
 pub const OUTPUT_OF_FILTER: &str =
     "Output file, in the format of the list; .gz and .zst compress it";

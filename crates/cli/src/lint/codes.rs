@@ -23,9 +23,19 @@ pub(super) fn remedy(code: Code) -> &'static str {
     first.rsplit_once(":** ").expect("a test finds each remedy").1
 }
 
-/// Returns the name and the paragraph of a code.
+/// Returns the name and the paragraph of a code, as plain text.
 pub fn explanation(code: Code) -> String {
-    format!("{code} {} ({})\n\n{}", code.name(), code.severity(), about(code))
+    let mut text = format!("{code} {} ({})\n\n", code.name(), code.severity());
+    let mut is_example = false;
+    for line in about(code).lines() {
+        match (line.starts_with("```"), is_example) {
+            (true, _) => is_example = !is_example,
+            (false, true) => text.extend(["    ", line]),
+            (false, false) => text += &line.replace("**", ""),
+        }
+        text.push('\n');
+    }
+    text
 }
 
 #[cfg(test)]

@@ -162,7 +162,7 @@ impl Run {
         let name = if is_standard_input { "<stdin>".into() } else { path.display().to_string() };
         let text = self.read(path, &name)?;
         let mut report = lint(&text, &self.config);
-        retain(&mut report, |code| !self.args.allow.contains(&code));
+        retain(&mut report, |code| !self.args.ignore.contains(&code));
         let mut statistics = Statistics::from_file(&report);
         retain(&mut report, |code| code.severity() >= self.level);
         let omitted = Omitted::of(&name, &report);

@@ -40,7 +40,7 @@ words! {
         MisspeltField = 5 => "misspelt-field": "misspelt field: few crawlers accept it",
         /// The rule is outside every group; it was ignored.
         RuleOutsideGroup = 6 => "rule-outside-group":
-            "a rule without a user-agent line before it applies to no crawler",
+            "a rule before the first user-agent line applies to no crawler",
         /// The rule's pattern can match no path. The span is the record.
         PatternNeverMatches = 7 => "pattern-never-matches":
             "the path pattern starts with neither '/' nor '*' and never matches",

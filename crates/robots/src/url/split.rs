@@ -29,6 +29,12 @@ pub enum BadUrl {
     /// There is no scheme followed by `://`.
     #[error("no scheme; write https://…")]
     NoScheme,
+    /// It begins with `/`.
+    #[error("a path without a host")]
+    Path,
+    /// A scheme is followed by `:` alone, as in `mailto:joe@example.com` and `http:/example.com`.
+    #[error("no // after the scheme: a web URL begins with https:// or http://")]
+    NoSlashes,
     /// Nothing is between `://` and the path.
     #[error("no server: write its host after ://")]
     NoAuthority,
@@ -90,9 +96,9 @@ pub fn split<'u>(record: &'u [u8], path_start: &[u8]) -> Result<SplitUrl<'u>, Ba
 
 /// Splits a URL, or a record without a scheme as if it began with `assumed_scheme` (`https`).
 ///
-/// Accepts `example.com/x` and `//example.com/x`. Mail addresses, and schemes without `//` such as
-/// `tel:911`, are [`BadUrl::NoScheme`]: RFC 3986 (section 4.2) and the URL Standard read everything
-/// before the first colon as a scheme.
+/// Accepts `example.com/x` and `//example.com/x`. Mail addresses are [`BadUrl::NoScheme`], and schemes
+/// without `//` such as `tel:911` [`BadUrl::NoSlashes`]: RFC 3986 (section 4.2) and the URL Standard read
+/// everything before the first colon as a scheme.
 ///
 /// Contrary to both, `example.com:8080/x` and `localhost:8080` are read as host and port: lists
 /// contain them, few schemes have a dot (`soap.beep`), and `localhost` is reserved for hosts (RFC
@@ -120,8 +126,8 @@ pub fn split_assuming<'u>(
     match scheme_bytes(url) {
         Some(bytes) => split_after(&url[..bytes], &url[bytes + 3..], path_start),
         None => {
-            let scheme = assumed_scheme.ok_or(BadUrl::NoScheme)?;
-            split_after(scheme, without_scheme(url)?, path_start)
+            let rest = without_scheme(url)?;
+            split_after(assumed_scheme.ok_or(BadUrl::NoScheme)?, rest, path_start)
         }
     }
 }
@@ -177,13 +183,18 @@ fn without_scheme(record: &[u8]) -> Result<&[u8], BadUrl> {
     if let Some(rest) = record.strip_prefix(b"//") {
         return Ok(rest);
     }
+    if record.starts_with(b"/") {
+        return Err(BadUrl::Path);
+    }
     let (name, rest) = record.split_at(scheme_name_bytes(record));
     let names_host = memchr(b'.', name).is_some() || name.eq_ignore_ascii_case(b"localhost");
-    let has_scheme = !name.is_empty() && rest.starts_with(b":") && !names_host;
+    if !name.is_empty() && rest.starts_with(b":") && !names_host {
+        return Err(BadUrl::NoSlashes);
+    }
     // `joe@example.com` is not a resource of that server, and a colon without a port belongs to a
     // scheme (`com.example.app:/x`) or to nothing (`ht_tp://x`).
     let authority = record.split(|&byte| ends_authority(byte)).next().unwrap_or_default();
-    if has_scheme || authority.ends_with(b":") || memchr(b'@', authority).is_some() {
+    if authority.ends_with(b":") || memchr(b'@', authority).is_some() {
         return Err(BadUrl::NoScheme);
     }
     Ok(record)

@@ -104,15 +104,15 @@ fn records_that_are_not_urls() {
         (b"example.com/x", NoScheme),
         (b"//example.com/x", NoScheme),
         (b"://example.com/x", NoScheme),
-        (b"/x", NoScheme),
+        (b"/x", Path),
         (b"x", NoScheme),
         (b"http", NoScheme),
-        (b"http:", NoScheme),
-        (b"http:/example.com", NoScheme),
-        (b"http:example.com", NoScheme),
+        (b"http:", NoSlashes),
+        (b"http:/example.com", NoSlashes),
+        (b"http:example.com", NoSlashes),
         (b"1http://example.com", NoScheme),
         (b"ht_tp://example.com", NoScheme),
-        (b"mailto:joe@example.com", NoScheme),
+        (b"mailto:joe@example.com", NoSlashes),
         (b"\xef\xbb\xbfhttp://example.com", NoScheme),
         (b"http://", NoAuthority),
         (b"file:///x", NoAuthority),
@@ -222,11 +222,11 @@ fn assumed_schemes() {
         (b"//tel:911", Ok(("https", "tel:911"))),
         (b"[::1]:80/x", Ok(("https", "[::1]:80"))),
         (b"ht_tp://example.com/x", Err(BadUrl::NoScheme)),
-        (b"tel:911", Err(BadUrl::NoScheme)),
-        (b"http:/example.com", Err(BadUrl::NoScheme)),
-        (b"Https:example.com", Err(BadUrl::NoScheme)),
-        (b"mailto:joe@example.com", Err(BadUrl::NoScheme)),
-        (b"javascript:void(0)", Err(BadUrl::NoScheme)),
+        (b"tel:911", Err(BadUrl::NoSlashes)),
+        (b"http:/example.com", Err(BadUrl::NoSlashes)),
+        (b"Https:example.com", Err(BadUrl::NoSlashes)),
+        (b"mailto:joe@example.com", Err(BadUrl::NoSlashes)),
+        (b"javascript:void(0)", Err(BadUrl::NoSlashes)),
         (b"/x", Err(BadUrl::NoAuthority)),
         (b"http:///x", Err(BadUrl::NoAuthority)),
         (b" ", Err(BadUrl::Empty)),
@@ -285,7 +285,7 @@ fn urls_that_are_not_robots_txt() {
     for url in rows {
         assert_eq!(Origin::from_robots_txt(url), Err(BadUrl::NotRobotsTxt), "{}", url.as_bstr());
     }
-    assert_eq!(Origin::from_robots_txt(b"/robots.txt"), Err(BadUrl::NoScheme));
+    assert_eq!(Origin::from_robots_txt(b"/robots.txt"), Err(BadUrl::Path));
     assert!(Origin::from_robots_txt(b"https://example.com/robots.txt#x").is_ok());
 }
 

@@ -267,10 +267,10 @@ pub(super) fn unknown_log(name: &str, line: &[u8]) -> String {
         .or_else(|| text.contains('{').then(|| object_behind_words(name, &text)).flatten());
     let others = || w3c_without_fields(&text).map(str::to_owned).or_else(|| log_with_tabs(&text));
     inside.or_else(others).unwrap_or_else(|| {
-        let names: Vec<&str> = LogFormat::names().collect();
+        let names: Vec<&str> = LogFormat::names().take(5).collect();
         format!(
             "a log whose format is not known; pass ‹log_format› with the LogFormat or log_format line of its \
-             server, or one of: {}",
+             server, or a name such as {} (all: portcullis classify --help)",
             names.join(", ")
         )
     })

@@ -337,7 +337,7 @@ impl TableColumn {
             false => format!("its columns are {columns}"),
         };
         format!(
-            "{problem}; {there}; choose the {} with {} NAME or its number",
+            "{problem}; {there}; choose the {} with {} COLUMN (name or number)",
             value.noun(),
             value.flag()
         )

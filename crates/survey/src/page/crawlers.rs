@@ -18,7 +18,7 @@ fn verdict_cells(verdicts: &Figures) -> [Markup; 4] {
 }
 
 const COLUMNS: [&str; 6] =
-    ["crawler", "#requests", "#disallow", "#share", "#unknown", "its reading"];
+    ["crawler", "#requests", "#disallow", "#share", "#unknown", "reads differently"];
 
 impl View<'_> {
     /// Returns the requests of crawlers; `None` if there are no records, or they have no agents of their own.
@@ -27,10 +27,12 @@ impl View<'_> {
         if self.report.account.records.records == 0 {
             return None;
         }
+        let columns = &COLUMNS[..if crawlers.read_differently() { 6 } else { 5 }];
         let cells = |it: &&RecordAgent| {
             let mut cells = vec![agent_name(name(it))];
             cells.extend(verdict_cells(&it.verdicts));
             cells.push(text(reading(it)));
+            cells.truncate(columns.len());
             cells
         };
         let (bound, not_bound) = (crawlers.bound.iter(), crawlers.not_bound.iter());
@@ -58,8 +60,8 @@ impl View<'_> {
             meaning: "Each request is decided for the crawler that its User-Agent header names, as its \
                 operator documents that it reads robots.txt. A header is a claim, which others can send too.",
             body: html! {
-                (table("crawlers-table", caption, SHOWN_ON_SHEET, &COLUMNS, bound.map(cells)))
-                (table("not-bound-table", apart, SHOWN_ON_SHEET, &COLUMNS, not_bound.map(cells)))
+                (table("crawlers-table", caption, SHOWN_ON_SHEET, columns, bound.map(cells)))
+                (table("not-bound-table", apart, SHOWN_ON_SHEET, columns, not_bound.map(cells)))
             },
             ..Section::default()
         })

@@ -108,7 +108,7 @@ fn access(per_agent: &[AgentFigures]) -> Section {
                 ") shut out " (names.few(agents)) ": the most for any of these crawlers."
             }
         },
-        meaning: "“None by rule” counts origins whose file disallows everything. “None while it fails” \
+        meaning: "“None by rule” counts origins whose file disallows everything. “None (server fails)” \
             counts origins whose server answered with an error or not at all.",
         advice: "",
         body: html! {
