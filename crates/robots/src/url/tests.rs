@@ -227,7 +227,7 @@ fn assumed_schemes() {
         (b"Https:example.com", Err(BadUrl::NoSlashes)),
         (b"mailto:joe@example.com", Err(BadUrl::NoSlashes)),
         (b"javascript:void(0)", Err(BadUrl::NoSlashes)),
-        (b"/x", Err(BadUrl::NoAuthority)),
+        (b"/x", Err(BadUrl::Path)),
         (b"http:///x", Err(BadUrl::NoAuthority)),
         (b" ", Err(BadUrl::Empty)),
     ];
