@@ -253,7 +253,8 @@ def test_merging_gives_the_set_of_all_inputs(tmp_path):
     assert merged.hash == both.hash
     assert PolicySet.compile([parts[0], tmp_path / "1.jsonl"]).hash == both.hash
     other = PolicySet.compile(source, dialect="google", output=tmp_path / "google.pcs").name
-    with pytest.raises(ValueError, match="with `dialect` rfc9309, .* with `dialect` google; compile one of them again"):
+    unlike = "with `dialect` rfc9309, .* with `dialect` google; compile the captures of one again"
+    with pytest.raises(ValueError, match=unlike):
         PolicySet.compile([parts[0], other], output=tmp_path / "all.pcs")
 
 

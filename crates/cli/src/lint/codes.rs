@@ -31,11 +31,27 @@ pub fn explanation(code: Code) -> String {
         match (line.starts_with("```"), is_example) {
             (true, _) => is_example = !is_example,
             (false, true) => text.extend(["    ", line]),
-            (false, false) => text += &line.replace("**", ""),
+            (false, false) => push_wrapped(&line.replace("**", ""), &mut text),
         }
         text.push('\n');
     }
     text
+}
+
+/// Appends a line, which is wrapped between words.
+fn push_wrapped(line: &str, out: &mut String) {
+    const WIDTH: usize = 100;
+    let mut column = 0;
+    for word in line.split_inclusive(' ') {
+        let characters = word.chars().count();
+        if column > 0 && column + word.trim_end().chars().count() > WIDTH {
+            out.truncate(out.trim_end_matches(' ').len());
+            out.push('\n');
+            column = 0;
+        }
+        out.push_str(word);
+        column += characters;
+    }
 }
 
 #[cfg(test)]
