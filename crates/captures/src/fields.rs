@@ -47,7 +47,14 @@ pub(super) fn unfold(block: &[u8]) -> Cow<'_, [u8]> {
 
 /// Returns the lines of an unfolded block, without line ends.
 pub(super) fn lines(block: &[u8]) -> impl Iterator<Item = &[u8]> {
-    block.split(|&byte| byte == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line))
+    let mut rest = Some(block);
+    std::iter::from_fn(move || {
+        let text = rest?;
+        let end = memchr(b'\n', text);
+        rest = end.map(|end| &text[end + 1..]);
+        let line = &text[..end.unwrap_or(text.len())];
+        Some(line.strip_suffix(b"\r").unwrap_or(line))
+    })
 }
 
 /// Returns the fields of an unfolded block as name and value, trimmed. The first line is not a

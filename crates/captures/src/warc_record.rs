@@ -114,7 +114,9 @@ impl<'h> Header<'h> {
         // The cut may be in the name of a field.
         let is_version =
             |line: &[u8]| memchr(b':', line).is_none() && memmem::find(line, kind::WARC).is_some();
-        if lines(block).skip(1).any(is_version) {
+        let after_version = block.get(kind::WARC.len()..).unwrap_or_default();
+        if memmem::find(after_version, kind::WARC).is_some() && lines(block).skip(1).any(is_version)
+        {
             return Err("another record begins in its header");
         }
         let mut length = None;
