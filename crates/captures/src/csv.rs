@@ -169,7 +169,7 @@ fn has_open_quote(row: &[u8], separator: Separator) -> bool {
 /// Returns the position of the column at a path: with its name, or else with its number, from 1.
 fn position(names: &[String], path: &FieldPath) -> FoundColumn<usize> {
     let whole = path.names().join(".");
-    let is = |name: &String| path.is_at(name, &whole);
+    let is = |name: &String| path.is_at(name.as_bytes(), &whole);
     let mut found = (0..names.len()).filter(|&at| is(&names[at]));
     if let Some(at) = found.next() {
         return match found.next() {

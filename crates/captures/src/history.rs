@@ -14,7 +14,7 @@ use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, Visitor};
 
-use super::json_path::Text;
+use super::json::Text;
 use super::schema::{CaptureField, FieldMap};
 
 /// A file in an object of hosts.

@@ -60,7 +60,8 @@ use portcullis_robots::access::{CachingHeaders, CaptureNote};
 use super::body::is_html;
 use super::capture::Problem;
 use super::history::{FileOfHost, is_host, read_files};
-use super::json_path::{FieldValue, Members, Text, without_nan};
+use super::json::{JsonError, Text};
+use super::json_path::{FieldValue, Members, without_nan};
 use super::limits::{FILES_PER_RECORD_MAX, HEADER_VALUES_MAX};
 use super::record::{Head, Record};
 use super::schema::{CaptureField, FieldMap};
@@ -213,10 +214,13 @@ impl RecordReader for MemberSchema {
         }
         let arena = Bump::new();
         let mut record = Record::default();
-        let mut parser = serde_json::Deserializer::from_slice(text);
-        if let Err(error) = self.members.read(&mut parser, &arena, &mut record.values) {
+        if let Err(error) = self.members.read(text, &arena, &mut record.values) {
             let Some(text) = str::from_utf8(text).ok().and_then(without_nan) else {
-                return Err(describe(&error, 0).into());
+                return Err(match error {
+                    JsonError::Syntax(error) => describe(&error, 0),
+                    JsonError::Value { column, problem } => format!("column {column}: {problem}"),
+                }
+                .into());
             };
             return self.read(text.as_bytes(), config, sink);
         }

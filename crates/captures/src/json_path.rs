@@ -10,9 +10,10 @@ use std::str::FromStr;
 
 use bumpalo::Bump;
 use portcullis_robots::access::{TimeUnit, seconds_of};
-use serde::Deserialize;
-use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
-use serde_json::value::RawValue;
+
+use super::json::Json;
+
+pub use super::json::JsonError;
 
 /// The value of a field.
 #[derive(Clone, Debug, PartialEq)]
@@ -104,12 +105,13 @@ impl FieldPath {
     }
 
     /// Whether `name` is what a part of the path, or all of it, names: `written`.
-    pub(crate) fn is_at(&self, name: &str, written: &str) -> bool {
+    pub(crate) fn is_at(&self, name: &[u8], written: &str) -> bool {
+        let written = written.as_bytes();
         if self.is_given { name == written } else { name.eq_ignore_ascii_case(written) }
     }
 
     /// Whether `name` is the name at `depth` of the path.
-    pub fn has(&self, depth: usize, name: &str) -> bool {
+    pub fn has(&self, depth: usize, name: &[u8]) -> bool {
         self.names.get(depth).is_some_and(|step| self.is_at(name, step))
     }
 }
@@ -164,11 +166,17 @@ fn end_of_string(text: &str) -> Option<usize> {
 /// The most paths that are read from an object.
 const PATHS_MAX: usize = u64::BITS as usize;
 
+/// The sets of paths by length: of lengths that are so far apart, they are one.
+const LENGTHS: usize = 64;
+
 /// The members of objects to read, in one pass. Each path leads to one of several values; of the paths of
 /// a value, the first that an object has counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Members {
     paths: Vec<MemberPath>,
+    /// For each depth, the set of paths by a bit of the length of their name there: most names of a line have
+    /// other lengths than those that are looked for.
+    by_length: Vec<[u64; LENGTHS]>,
     /// The set of paths at which the first item of a list counts as the value.
     lists: u64,
     /// The set of paths whose values stay JSON.
@@ -245,6 +253,13 @@ impl Members {
             paths.fold(0, |set, (number, _)| set | 1 << number)
         };
         let (lists, raw) = (set(lists), set(raw));
+        let depths = paths.iter().map(|(_, path)| path.names().len()).max().unwrap_or(0);
+        let mut by_length = vec![[0; LENGTHS]; depths];
+        for (number, (_, path)) in paths.iter().enumerate() {
+            for (sets, name) in by_length.iter_mut().zip(path.names()) {
+                sets[name.len() % LENGTHS] |= 1 << number;
+            }
+        }
         let mut ranks = HashMap::new();
         let ranked = |(value, path): (usize, FieldPath)| {
             let next: &mut usize = ranks.entry(value).or_default();
@@ -253,21 +268,21 @@ impl Members {
             let flat_prefix = memchr::memrchr(b'.', last).map_or(0, |dot| dot + 1);
             MemberPath { value, rank, path, flat_prefix }
         };
-        Ok(Members { lists, raw, paths: paths.into_iter().map(ranked).collect() })
+        Ok(Members { lists, raw, by_length, paths: paths.into_iter().map(ranked).collect() })
     }
 
-    /// Reads the only value of `parser`, an object, into `found`. Texts with escapes are decoded into `arena`.
+    /// Reads a text, an object, into `found`. Texts with escapes are decoded into `arena`.
     ///
     /// # Errors
     ///
     /// If it is not JSON, or a text with a member is damaged JSON.
-    pub fn read<'l, R: serde_json::de::Read<'l>>(
+    pub fn read<'l>(
         &self,
-        parser: &mut serde_json::Deserializer<R>,
+        text: &'l [u8],
         arena: &'l Bump,
         found: &mut [Found<'l>],
-    ) -> Result<(), serde_json::Error> {
-        self.read_with_near(parser, arena, found, None)
+    ) -> Result<(), JsonError> {
+        self.read_all(Json::new(text, false), arena, found, None)
     }
 
     /// Reads an object likewise, and the members `near` a value.
@@ -275,16 +290,26 @@ impl Members {
     /// # Errors
     ///
     /// As [`Members::read`].
-    pub fn read_with_near<'l, R: serde_json::de::Read<'l>>(
+    pub fn read_with_near<'l>(
         &self,
-        parser: &mut serde_json::Deserializer<R>,
+        text: &'l str,
         arena: &'l Bump,
         found: &mut [Found<'l>],
         near: Option<&mut Near<'l>>,
-    ) -> Result<(), serde_json::Error> {
+    ) -> Result<(), JsonError> {
+        self.read_all(Json::new(text.as_bytes(), true), arena, found, near)
+    }
+
+    fn read_all<'l>(
+        &self,
+        mut json: Json<'l>,
+        arena: &'l Bump,
+        found: &mut [Found<'l>],
+        near: Option<&mut Near<'l>>,
+    ) -> Result<(), JsonError> {
         let walk = &mut Walk { members: self, arena, found, near };
-        ValueAt { depth: 0, paths: self.all(), ended: 0, walk }.deserialize(&mut *parser)?;
-        parser.end()
+        ValueAt { depth: 0, paths: self.all(), ended: 0, walk }.read(&mut json)?;
+        json.end()
     }
 
     /// Reads a text, of a table, into `found`, as [`Members::read`] reads a text with members: one that does not
@@ -299,7 +324,7 @@ impl Members {
         arena: &'l Bump,
         found: &mut [Found<'l>],
         near: Option<&mut Near<'l>>,
-    ) -> Result<(), serde_json::Error> {
+    ) -> Result<(), JsonError> {
         Walk { members: self, arena, found, near }.enter(0, self.all(), text)
     }
 
@@ -318,11 +343,6 @@ impl Members {
         u64::MAX.checked_shr(u64::BITS - self.paths.len() as u32).unwrap_or(0)
     }
 }
-
-/// A string that serde borrows, inside other types too.
-#[derive(Deserialize, PartialEq, Eq, PartialOrd, Ord)]
-#[serde(transparent)]
-pub(crate) struct Text<'l>(#[serde(borrow)] pub Cow<'l, str>);
 
 /// The members next to a value that no path names, of those that `is_wanted` accepts by their names. It is asked about
 /// names that may be usual ones, or have a letter in any case.
@@ -376,37 +396,33 @@ impl<'l> Walk<'_, 'l> {
 
     /// Returns a name without the flat prefix of the path with a number, if it begins with it.
     #[inline]
-    fn without_prefix<'n>(&self, number: usize, name: &'n str) -> &'n str {
+    fn without_prefix<'n>(&self, number: usize, name: &'n [u8]) -> &'n [u8] {
         let MemberPath { path, flat_prefix, .. } = &self.members.paths[number];
-        let strip = || name.strip_prefix(&path.names().last()?[..*flat_prefix]);
+        let strip = || name.strip_prefix(&path.names().last()?.as_bytes()[..*flat_prefix]);
         if *flat_prefix == 0 { name } else { strip().unwrap_or(name) }
     }
 
     #[inline]
-    fn wants(&self, name: &str) -> bool {
+    fn wants(&self, name: &[u8]) -> bool {
         self.near.as_ref().is_some_and(|near| {
-            let could_be = || near.usual.may_have(name.as_bytes()) || has_letter(name, near.letter);
-            could_be() && (near.is_wanted)(name)
+            let could_be = || near.usual.may_have(name) || has_letter(name, near.letter);
+            could_be() && str::from_utf8(name).is_ok_and(near.is_wanted)
         })
     }
 
     /// Reads a member next to the value at the path with a number.
     #[cold]
-    fn push_near<A: MapAccess<'l>>(
+    fn read_near(
         &mut self,
-        name: Cow<'l, str>,
+        name: &'l [u8],
         number: usize,
-        members: &mut A,
-    ) -> Result<(), A::Error> {
+        json: &mut Json<'l>,
+    ) -> Result<(), JsonError> {
         let slot = self.members.paths[number].value;
         let own = std::mem::take(&mut self.found[slot]);
-        members.next_value_seed(ValueAt { depth: 0, paths: 0, ended: 1 << number, walk: self })?;
+        ValueAt { depth: 0, paths: 0, ended: 1 << number, walk: self }.read(json)?;
         let found = std::mem::replace(&mut self.found[slot], own);
-        let name = match name {
-            Cow::Borrowed(name) => name,
-            Cow::Owned(name) => self.arena.alloc_str(&name),
-        };
-        if let Some(near) = &mut self.near {
+        if let (Some(near), Ok(name)) = (&mut self.near, str::from_utf8(name)) {
             near.found.push((name, found.value, number));
         }
         Ok(())
@@ -414,15 +430,15 @@ impl<'l> Walk<'_, 'l> {
 
     /// Follows paths into a text at a depth, if it begins as an object written as JSON. The rest of a damaged one
     /// is not known, so the members before the damage do not count.
-    fn enter(&mut self, depth: usize, paths: u64, text: &'l [u8]) -> Result<(), serde_json::Error> {
+    fn enter(&mut self, depth: usize, paths: u64, text: &'l [u8]) -> Result<(), JsonError> {
         if !text.trim_ascii_start().starts_with(b"{") {
             return Ok(());
         }
         let arena = self.arena;
         let mut read = |text| {
-            let mut parser = serde_json::Deserializer::from_slice(text);
-            ValueAt { depth, paths, ended: 0, walk: &mut *self }.deserialize(&mut parser)?;
-            parser.end()
+            let mut json = Json::new(text, false);
+            ValueAt { depth, paths, ended: 0, walk: &mut *self }.read(&mut json)?;
+            json.end()
         };
         let Err(error) = read(text) else { return Ok(()) };
         match str::from_utf8(text).ok().and_then(without_nan) {
@@ -453,116 +469,81 @@ struct ValueAt<'a, 'w, 'l> {
 }
 
 impl<'l> ValueAt<'_, '_, 'l> {
-    /// Sets a text, after following the paths that pass through it.
+    /// Reads the next value.
+    fn read(self, json: &mut Json<'l>) -> Result<(), JsonError> {
+        if self.walk.members.raw & self.ended != 0 {
+            self.set(FieldValue::Json(json.raw()?));
+            return Ok(());
+        }
+        match json.peek() {
+            Some(b'"') => return self.read_text(json),
+            Some(b'{') => return self.read_object(json),
+            Some(b'[') => return self.read_list(json),
+            Some(b'-' | b'0'..=b'9') => self.set(FieldValue::Number(json.number()?)),
+            _ => match json.word()? {
+                // What the paths lead to is null as well.
+                b'n' => {
+                    numbers(self.paths | self.ended)
+                        .for_each(|it| self.walk.set(it, FieldValue::Null));
+                }
+                word => self.set(FieldValue::Boolean(word == b't')),
+            },
+        }
+        Ok(())
+    }
+
+    /// Reads a text, and follows the paths that pass through it.
     #[inline]
-    fn set_text<E: Error>(self, text: &'l str) -> Result<(), E> {
+    fn read_text(self, json: &mut Json<'l>) -> Result<(), JsonError> {
+        let text = json.text(self.walk.arena)?;
         let paths = self.paths & !self.ended;
-        if paths != 0 {
-            let entered = self.walk.enter(self.depth, paths, text.as_bytes());
-            entered.map_err(|error| E::custom(format!("a text with damaged JSON: {error}")))?;
+        if paths != 0
+            && let Err(error) = self.walk.enter(self.depth, paths, text)
+        {
+            return json.fail(format!("a text with damaged JSON: {error}"));
         }
-        self.set(FieldValue::Text(Cow::Borrowed(text.as_bytes())))
-    }
-
-    #[inline(always)]
-    fn set<E>(self, value: FieldValue<'l>) -> Result<(), E> {
-        match self.ended {
-            0 => {}
-            one if one.is_power_of_two() => self.walk.set(one.trailing_zeros() as usize, value),
-            _ => self.set_several(&value),
-        }
+        self.set(FieldValue::Text(Cow::Borrowed(text)));
         Ok(())
     }
 
-    #[cold]
-    fn set_several(self, value: &FieldValue<'l>) {
-        numbers(self.ended).for_each(|it| self.walk.set(it, value.clone()));
-    }
-}
-
-impl<'l> DeserializeSeed<'l> for ValueAt<'_, '_, 'l> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'l>>(self, deserializer: D) -> Result<(), D::Error> {
-        match self.walk.members.raw & self.ended {
-            0 => deserializer.deserialize_any(self),
-            _ => {
-                let raw = <&RawValue>::deserialize(deserializer)?;
-                self.set(FieldValue::Json(raw.get()))
-            }
-        }
-    }
-}
-
-impl<'l> Visitor<'l> for ValueAt<'_, '_, 'l> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a value")
-    }
-
-    /// Sets what the paths lead to as well: they end at nothing else.
-    fn visit_unit<E: Error>(self) -> Result<(), E> {
-        numbers(self.paths | self.ended).for_each(|it| self.walk.set(it, FieldValue::Null));
-        Ok(())
-    }
-
-    fn visit_bool<E: Error>(self, value: bool) -> Result<(), E> {
-        self.set(FieldValue::Boolean(value))
-    }
-
-    fn visit_i64<E: Error>(self, number: i64) -> Result<(), E> {
-        self.set(FieldValue::Number(number as f64))
-    }
-
-    fn visit_u64<E: Error>(self, number: u64) -> Result<(), E> {
-        self.set(FieldValue::Number(number as f64))
-    }
-
-    fn visit_f64<E: Error>(self, number: f64) -> Result<(), E> {
-        self.set(FieldValue::Number(number))
-    }
-
-    #[inline]
-    fn visit_borrowed_str<E: Error>(self, text: &'l str) -> Result<(), E> {
-        self.set_text(text)
-    }
-
-    fn visit_str<E: Error>(self, text: &str) -> Result<(), E> {
-        let text = self.walk.arena.alloc_str(text);
-        self.set_text(text)
-    }
-
-    fn visit_seq<A: SeqAccess<'l>>(self, mut items: A) -> Result<(), A::Error> {
+    fn read_list(self, json: &mut Json<'l>) -> Result<(), JsonError> {
         if self.ended & self.walk.members.lists == 0 {
-            while items.next_element::<IgnoredAny>()?.is_some() {}
-            return self.set(FieldValue::Other("a list"));
+            json.skip()?;
+            self.set(FieldValue::Other("a list"));
+            return Ok(());
         }
+        json.enter_list()?;
         let ValueAt { depth, ended, walk, .. } = self;
-        let has_item = items.next_element_seed(ValueAt { depth, paths: 0, ended, walk })?.is_some();
-        while has_item && items.next_element::<IgnoredAny>()?.is_some() {}
+        let mut is_first = true;
+        while json.goes_on(is_first, b']')? {
+            match is_first {
+                true => ValueAt { depth, paths: 0, ended, walk: &mut *walk }.read(json)?,
+                false => json.skip()?,
+            }
+            is_first = false;
+        }
+        json.leave_list();
         Ok(())
     }
 
     #[inline]
-    fn visit_map<A: MapAccess<'l>>(self, mut members: A) -> Result<(), A::Error> {
+    fn read_object(self, json: &mut Json<'l>) -> Result<(), JsonError> {
+        json.take(b'{');
         let (depth, mut seen) = (self.depth, 0);
-        let name = |number| self.walk.path(number).names().get(depth).map_or(0, String::len);
-        // Most names of a line have other lengths than those that are looked for.
-        let lengths = numbers(self.paths).fold(0, |set, number| set | length_bit(name(number)));
         let near = self.walk.near_at(self.paths, depth + 1);
-        while let Some(Text(name)) = members.next_key()? {
-            let has = |&number: &usize| self.walk.path(number).has(depth, &name);
-            let paths = match lengths & length_bit(name.len()) {
-                0 => 0,
-                _ => numbers(self.paths).filter(has).fold(0, |set, number| set | 1 << number),
-            };
+        let mut is_first = true;
+        while let Some(name) = json.next_name(is_first, self.walk.arena)? {
+            is_first = false;
+            let alike = self.walk.members.by_length.get(depth);
+            let alike = alike.map_or(0, |sets| sets[name.len() % LENGTHS]) & self.paths;
+            let has = |&number: &usize| self.walk.path(number).has(depth, name);
+            let paths = numbers(alike).filter(has).fold(0, |set, number| set | 1 << number);
             if paths == 0 {
                 let is_wanted =
-                    |number: &usize| self.walk.wants(self.walk.without_prefix(*number, &name));
+                    |number: &usize| self.walk.wants(self.walk.without_prefix(*number, name));
                 match near.filter(is_wanted) {
-                    Some(number) => self.walk.push_near(name, number, &mut members)?,
-                    None => _ = members.next_value::<IgnoredAny>()?,
+                    Some(number) => self.walk.read_near(name, number, json)?,
+                    None => json.skip()?,
                 }
                 continue;
             }
@@ -571,9 +552,24 @@ impl<'l> Visitor<'l> for ValueAt<'_, '_, 'l> {
             let (depth, walk) = (depth + 1, &mut *self.walk);
             let ends = |&number: &usize| walk.path(number).names().len() == depth;
             let ended = numbers(paths).filter(ends).fold(0, |set, number| set | 1 << number);
-            members.next_value_seed(ValueAt { depth, paths, ended, walk })?;
+            ValueAt { depth, paths, ended, walk }.read(json)?;
         }
-        self.set(FieldValue::Other("an object"))
+        self.set(FieldValue::Other("an object"));
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn set(self, value: FieldValue<'l>) {
+        match self.ended {
+            0 => {}
+            one if one.is_power_of_two() => self.walk.set(one.trailing_zeros() as usize, value),
+            _ => self.set_several(&value),
+        }
+    }
+
+    #[cold]
+    fn set_several(self, value: &FieldValue<'l>) {
+        numbers(self.ended).for_each(|it| self.walk.set(it, value.clone()));
     }
 }
 
@@ -611,13 +607,12 @@ impl NameSet {
 /// Whether a name has a letter, given in lower case, in any case. Members of a line have short names, for which a search
 /// takes longer than two words.
 #[inline(always)]
-fn has_letter(name: &str, letter: u8) -> bool {
+fn has_letter(name: &[u8], letter: u8) -> bool {
     const ONES: u64 = u64::from_ne_bytes([1; 8]);
     let has = |bytes: u64| {
         let others = (bytes | (ONES << 5)) ^ (ONES * u64::from(letter));
         others.wrapping_sub(ONES) & !others & (ONES << 7) != 0
     };
-    let name = name.as_bytes();
     let ends = |bytes: &[u8]| -> Option<[u64; 2]> {
         Some([*bytes.first_chunk()?, *bytes.last_chunk()?].map(u64::from_ne_bytes))
     };

@@ -51,6 +51,7 @@ mod format;
 mod history;
 mod http;
 mod inputs;
+mod json;
 pub mod json_lines;
 pub mod json_path;
 pub mod limits;

@@ -5,7 +5,8 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
-use super::json_path::{FieldPath, Text, without_nan};
+use super::json::Text;
+use super::json_path::{FieldPath, without_nan};
 use crate::limits::{MEMBERS_LOOKED_AT_MAX, NAMES_SHOWN};
 
 /// Formats the first few names in quotes, and counts the others.

@@ -291,7 +291,10 @@ impl FieldMap {
 
     /// Whether the path of a field that was named begins with this member.
     pub(super) fn has_member(&self, name: &str) -> bool {
-        self.named.iter().filter_map(|named| named.path.as_ref()).any(|path| path.has(0, name))
+        self.named
+            .iter()
+            .filter_map(|named| named.path.as_ref())
+            .any(|path| path.has(0, name.as_bytes()))
     }
 
     /// Returns the possible names of `field` in records, by rank: the first counts.

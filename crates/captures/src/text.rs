@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use portcullis_files::input::{Framing, InputError, TextChunks};
+use portcullis_files::input::{Framing, InputError, Terminator, TextChunks};
 
 use super::capture::{
     Batch, BatchReader, BrokenKind, BrokenRecord, CaptureSink, Problem, ReadConfig,
@@ -97,7 +97,10 @@ fn read(
             let broken = problem.of(format!("{} {line}", records.noun()));
             sink(Err(BrokenRecord { kind, ..broken }));
         }
-        line += lines_in(record);
+        line += match framing {
+            Framing::Byte(Terminator::LineFeed) => 1,
+            _ => lines_in(record),
+        };
         rest = after;
     }
 }

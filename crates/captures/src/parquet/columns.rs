@@ -98,7 +98,7 @@ impl<'f> Columns<'f> {
         let (mut fields, mut steps) = (&self.fields, Vec::new());
         for depth in 0..path.names().len() {
             let mut found =
-                (0..fields.len()).filter(|&at| path.has(depth, fields[at].name().as_str()));
+                (0..fields.len()).filter(|&at| path.has(depth, fields[at].name().as_bytes()));
             let Some(at) = found.next() else { return Ok(None) };
             if let Some(other) = found.next() {
                 let [one, other] = [at, other].map(|at| fields[at].name().clone());

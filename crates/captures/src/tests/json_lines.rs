@@ -329,7 +329,7 @@ fn what_is_wrong_is_said() {
             "@: invalid type: integer `2`, expected a URL, or an object with a `url`, for each redirect",
         ),
         (r#"{"url": "u", "status": 404, "redirects": [{}]}"#, "@: a redirect without a `url`"),
-        (r#"{"url": "u", "status": 200, "body": "\ud800"}"#, "@: unexpected end of hex escape"),
+        (r#"{"url": "u", "status": 200, "body": "\ud800"}"#, "@: invalid escape"),
         (
             r#"{"url": "u", "status": 200, "body": "", "body_base64": ""}"#,
             "both `body` and `body_base64`; keep the one that is right",

@@ -103,9 +103,8 @@ impl ObjectValues {
             return Values::from_url(Err(Problem::NotJson));
         }
         let mut found = [const { Found::NONE }; COUNT];
-        let mut parser = serde_json::Deserializer::from_str(text);
         let mut near = self.left.near();
-        if self.members.read_with_near(&mut parser, arena, &mut found, near.as_mut()).is_err() {
+        if self.members.read_with_near(text, arena, &mut found, near.as_mut()).is_err() {
             return match without_nan(text) {
                 Some(text) => self.read(arena.alloc_str(&text).as_bytes(), arena),
                 None => Values::from_url(Err(Problem::NotJson)),

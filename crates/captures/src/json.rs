@@ -1,0 +1,470 @@
+//! Reads JSON (RFC 8259) in place, one value after another, as the caller asks for them.
+//!
+//! For texts with many escapes, such as a robots.txt with one in each line: [`Json`] copies 32 bytes at
+//! once up to the next escape, which takes half of the instructions of `serde_json`. It accepts what that
+//! accepts; `serde_json` describes what it does not.
+//!
+//! Cost: one pass. Texts are borrowed unless they have escapes.
+
+use std::borrow::Cow;
+
+use bumpalo::Bump;
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use wide::u8x32;
+
+use portcullis_engine::bytes::hex_value;
+
+/// Why a text is no JSON, or has other values than it may.
+#[derive(Debug, thiserror::Error)]
+pub enum JsonError {
+    #[error(transparent)]
+    Syntax(#[from] serde_json::Error),
+    /// A value that cannot be used, which ends at a column.
+    #[error("{problem} at line 1 column {column}")]
+    Value { column: usize, problem: String },
+}
+
+/// A text that `serde_json` borrows, inside other types too.
+#[derive(Deserialize, PartialEq, Eq, PartialOrd, Ord)]
+#[serde(transparent)]
+pub(crate) struct Text<'l>(#[serde(borrow)] pub Cow<'l, str>);
+
+/// A text of JSON that was read up to a position.
+pub(crate) struct Json<'l> {
+    text: &'l [u8],
+    at: usize,
+    /// Whether the text is UTF-8, so that none of it has to be checked.
+    is_utf8: bool,
+    /// How many lists may be entered.
+    lists_left: u8,
+    /// The memory for texts with escapes.
+    scratch: Vec<u8>,
+}
+
+impl<'l> Json<'l> {
+    pub(crate) fn new(text: &'l [u8], is_utf8: bool) -> Json<'l> {
+        Json { text, at: 0, is_utf8, lists_left: LISTS_MAX, scratch: Vec::new() }
+    }
+
+    /// Returns the first byte of what comes next.
+    #[inline]
+    pub(crate) fn peek(&mut self) -> Option<u8> {
+        let is_space = |byte: u8| matches!(byte, b' ' | b'\n' | b'\r' | b'\t');
+        while is_space(*self.text.get(self.at)?) {
+            self.at += 1;
+        }
+        Some(self.text[self.at])
+    }
+
+    /// Takes a byte, if it comes next.
+    #[inline]
+    pub(crate) fn take(&mut self, byte: u8) -> bool {
+        let is_next = self.peek() == Some(byte);
+        self.at += usize::from(is_next);
+        is_next
+    }
+
+    /// Takes the end of the text.
+    pub(crate) fn end(&mut self) -> Result<(), JsonError> {
+        match self.peek() {
+            None => Ok(()),
+            Some(_) => self.fail("trailing characters"),
+        }
+    }
+
+    /// Returns the error of what comes next, or what else is damaged.
+    #[cold]
+    pub(crate) fn fail<T>(&self, problem: impl ToString) -> Result<T, JsonError> {
+        serde_json::from_slice::<IgnoredAny>(self.text)?;
+        Err(JsonError::Value { column: self.at, problem: problem.to_string() })
+    }
+
+    /// Whether a list or an object, whose first byte was taken, has another item. Takes what is before it, or
+    /// the end.
+    #[inline]
+    pub(crate) fn goes_on(&mut self, is_first: bool, end: u8) -> Result<bool, JsonError> {
+        match self.peek() {
+            Some(byte) if byte == end => {
+                self.at += 1;
+                Ok(false)
+            }
+            Some(b',') if !is_first => {
+                self.at += 1;
+                Ok(true)
+            }
+            Some(_) if is_first => Ok(true),
+            _ => self.fail("expected `,`, `]` or `}`"),
+        }
+    }
+
+    /// Takes the first byte of a list.
+    pub(crate) fn enter_list(&mut self) -> Result<(), JsonError> {
+        self.at += 1;
+        match self.lists_left.checked_sub(1) {
+            Some(left) => self.lists_left = left,
+            None => return self.fail("too many lists in each other"),
+        }
+        Ok(())
+    }
+
+    /// Called after the last byte of a list that was entered.
+    pub(crate) fn leave_list(&mut self) {
+        self.lists_left += 1;
+    }
+
+    /// Returns the next name of an object; `None` at its end.
+    #[inline]
+    pub(crate) fn next_name(
+        &mut self,
+        is_first: bool,
+        arena: &'l Bump,
+    ) -> Result<Option<&'l [u8]>, JsonError> {
+        if !self.goes_on(is_first, b'}')? {
+            return Ok(None);
+        }
+        let name = self.text(arena)?;
+        match self.take(b':') {
+            true => Ok(Some(name)),
+            false => self.fail("expected `:`"),
+        }
+    }
+
+    /// Takes a text. One with escapes is decoded into `arena`.
+    #[inline]
+    pub(crate) fn text(&mut self, arena: &'l Bump) -> Result<&'l [u8], JsonError> {
+        let (start, end) = self.first_run()?;
+        let read = match self.text[end] {
+            b'"' => {
+                self.at = end + 1;
+                &self.text[start..end]
+            }
+            _ => self.decoded(start, end, arena)?,
+        };
+        match self.is_utf8 || read.is_ascii() || str::from_utf8(read).is_ok() {
+            true => Ok(read),
+            false => self.fail("invalid unicode code point"),
+        }
+    }
+
+    /// Returns where the next text begins, and where its first escape or its end is.
+    #[inline]
+    fn first_run(&mut self) -> Result<(usize, usize), JsonError> {
+        if self.peek() != Some(b'"') {
+            return self.fail("expected a text");
+        }
+        let end = self.special_after(self.at + 1);
+        match self.text.get(end) {
+            Some(b'"' | b'\\') => Ok((self.at + 1, end)),
+            _ => self.fail("control character in a text"),
+        }
+    }
+
+    /// Returns the first position from `at` on at which a text does not just go on.
+    #[inline]
+    fn special_after(&self, mut at: usize) -> usize {
+        loop {
+            let special = special_in(self.chunk(at));
+            if special != 0 {
+                return at + special.trailing_zeros() as usize;
+            }
+            at += CHUNK_BYTES;
+        }
+    }
+
+    /// Returns the bytes from `at` on. Zeros, which are in no text, are after the last.
+    #[inline]
+    fn chunk(&self, at: usize) -> [u8; CHUNK_BYTES] {
+        let rest = &self.text[at..];
+        rest.first_chunk().copied().unwrap_or_else(|| last_chunk(rest))
+    }
+
+    /// Takes the text that begins at `start`, and has its first escape at `from`.
+    fn decoded(
+        &mut self,
+        start: usize,
+        mut from: usize,
+        arena: &'l Bump,
+    ) -> Result<&'l [u8], JsonError> {
+        let mut out = std::mem::take(&mut self.scratch);
+        out.clear();
+        // Of memory that is not written, nothing is taken.
+        out.reserve(self.text.len() - start + CHUNK_BYTES);
+        out.extend_from_slice(&self.text[start..from]);
+        loop {
+            let chunk = self.chunk(from);
+            out.extend_from_slice(&chunk);
+            let special = special_in(chunk);
+            if special == 0 {
+                from += CHUNK_BYTES;
+                continue;
+            }
+            let plain = special.trailing_zeros() as usize;
+            out.truncate(out.len() - (CHUNK_BYTES - plain));
+            from += plain;
+            match self.text.get(from) {
+                Some(b'"') => break,
+                Some(b'\\') => {}
+                _ => return self.fail("control character in a text"),
+            }
+            from = match self.simple_escape(from + 1) {
+                Some(byte) => {
+                    out.push(byte);
+                    from + 2
+                }
+                None => match self.unit_escape(from + 1) {
+                    Some((letter, after)) => {
+                        out.extend_from_slice(letter.encode_utf8(&mut [0; 4]).as_bytes());
+                        after
+                    }
+                    None => return self.fail("invalid escape"),
+                },
+            };
+        }
+        self.at = from + 1;
+        let read = arena.alloc_slice_copy(&out);
+        self.scratch = out;
+        Ok(read)
+    }
+
+    /// Returns what an escape of one letter, at `at`, stands for.
+    #[inline]
+    fn simple_escape(&self, at: usize) -> Option<u8> {
+        Some(match *self.text.get(at)? {
+            b'n' => b'\n',
+            letter @ (b'"' | b'\\' | b'/') => letter,
+            b't' => b'\t',
+            b'r' => b'\r',
+            b'b' => 0x08,
+            b'f' => 0x0c,
+            _ => return None,
+        })
+    }
+
+    /// Returns what `u` at `at` and its digits stand for, a unit of UTF-16 or the first of two, and where it
+    /// ends.
+    #[cold]
+    fn unit_escape(&self, at: usize) -> Option<(char, usize)> {
+        let unit = |at: usize| -> Option<u16> {
+            let digits: &[u8; 4] = self.text.get(at..)?.strip_prefix(b"u")?.first_chunk()?;
+            digits.iter().try_fold(0, |unit, &digit| Some(unit << 4 | u16::from(hex_value(digit)?)))
+        };
+        let first = unit(at)?;
+        if let Some(letter) = char::from_u32(first.into()) {
+            return Some((letter, at + 5));
+        }
+        let second = unit(at + 6).filter(|_| self.text[at + 5] == b'\\')?;
+        let letter = char::decode_utf16([first, second]).next()?.ok()?;
+        Some((letter, at + 11))
+    }
+
+    /// Takes a number.
+    pub(crate) fn number(&mut self) -> Result<f64, JsonError> {
+        let start = self.at;
+        self.skip_number()?;
+        let number = str::from_utf8(&self.text[start..self.at]).ok();
+        match number.and_then(|number| number.parse().ok()).filter(|it: &f64| it.is_finite()) {
+            Some(number) => Ok(number),
+            None => self.fail("number out of range"),
+        }
+    }
+
+    fn skip_number(&mut self) -> Result<(), JsonError> {
+        self.at += usize::from(self.is_at(b"-"));
+        let has_zero = self.is_at(b"0");
+        let digits = self.skip_digits();
+        let mut is_number = digits > 0 && !(has_zero && digits > 1);
+        if self.is_at(b".") {
+            self.at += 1;
+            is_number &= self.skip_digits() > 0;
+        }
+        if self.is_at(b"eE") {
+            self.at += 1;
+            self.at += usize::from(self.is_at(b"+-"));
+            is_number &= self.skip_digits() > 0;
+        }
+        if is_number { Ok(()) } else { self.fail("invalid number") }
+    }
+
+    /// Whether one of `bytes` comes next.
+    fn is_at(&self, bytes: &[u8]) -> bool {
+        self.text.get(self.at).is_some_and(|byte| bytes.contains(byte))
+    }
+
+    fn skip_digits(&mut self) -> usize {
+        let digits = self.text[self.at..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+        self.at += digits;
+        digits
+    }
+
+    /// Takes `true`, `false` or `null`, and returns its first byte.
+    pub(crate) fn word(&mut self) -> Result<u8, JsonError> {
+        let rest = self.text.get(self.at..).unwrap_or_default();
+        let words: [&[u8]; 3] = [b"true", b"false", b"null"];
+        match words.into_iter().find(|word| rest.starts_with(word)) {
+            Some(word) => {
+                self.at += word.len();
+                Ok(word[0])
+            }
+            None => self.fail("expected value"),
+        }
+    }
+
+    /// Takes any value. Nothing but its form is checked.
+    pub(crate) fn skip(&mut self) -> Result<(), JsonError> {
+        // The ends of the lists and objects around what comes next.
+        let mut ends = Vec::new();
+        loop {
+            let mut is_first = false;
+            match self.peek() {
+                Some(b'"') => self.skip_text()?,
+                Some(b'-' | b'0'..=b'9') => self.skip_number()?,
+                Some(start @ (b'{' | b'[')) => {
+                    self.at += 1;
+                    ends.push(if start == b'{' { b'}' } else { b']' });
+                    is_first = true;
+                }
+                _ => _ = self.word()?,
+            }
+            loop {
+                let Some(&end) = ends.last() else { return Ok(()) };
+                if self.goes_on(is_first, end)? {
+                    if end == b'}' {
+                        self.skip_text()?;
+                        if !self.take(b':') {
+                            return self.fail("expected `:`");
+                        }
+                    }
+                    break;
+                }
+                ends.pop();
+                is_first = false;
+            }
+        }
+    }
+
+    fn skip_text(&mut self) -> Result<(), JsonError> {
+        let (_, mut end) = self.first_run()?;
+        loop {
+            match self.text.get(end) {
+                Some(b'"') => {
+                    self.at = end + 1;
+                    return Ok(());
+                }
+                Some(b'\\') => match self.skipped_escape(end + 1) {
+                    Some(after) => end = self.special_after(after),
+                    None => return self.fail("invalid escape"),
+                },
+                _ => return self.fail("control character in a text"),
+            }
+        }
+    }
+
+    /// Returns where an escape ends that nobody reads: half of a pair is as good as any.
+    fn skipped_escape(&self, at: usize) -> Option<usize> {
+        match self.text.get(at)? {
+            b'u' => {
+                let digits: &[u8; 4] = self.text.get(at + 1..)?.first_chunk()?;
+                digits.iter().all(u8::is_ascii_hexdigit).then_some(at + 5)
+            }
+            _ => self.simple_escape(at).map(|_| at + 1),
+        }
+    }
+
+    /// Takes any value and returns it as it is written.
+    pub(crate) fn raw(&mut self) -> Result<&'l str, JsonError> {
+        self.peek();
+        let start = self.at;
+        self.skip()?;
+        match str::from_utf8(&self.text[start..self.at]) {
+            Ok(raw) => Ok(raw),
+            Err(_) => self.fail("invalid unicode code point"),
+        }
+    }
+}
+
+/// Lists in each other that are read, and not skipped.
+///
+/// Source: that of `serde_json`. Each takes stack.
+const LISTS_MAX: u8 = 127;
+
+/// Bytes that are read at once: most lines of a robots.txt are shorter.
+const CHUNK_BYTES: usize = 32;
+
+/// Returns a mask of the bytes at which a text does not just go on: its end, escapes, and control characters.
+#[inline]
+fn special_in(chunk: [u8; CHUNK_BYTES]) -> u32 {
+    let chunk = u8x32::new(chunk);
+    let is = |byte| chunk.simd_eq(u8x32::splat(byte));
+    let is_control = chunk.min(u8x32::splat(0x1f)).simd_eq(chunk);
+    (is(b'"') | is(b'\\') | is_control).to_bitmask()
+}
+
+/// Returns a text that is shorter than a chunk, and zeros.
+#[cold]
+fn last_chunk(text: &[u8]) -> [u8; CHUNK_BYTES] {
+    let mut chunk = [0; CHUNK_BYTES];
+    chunk[..text.len()].copy_from_slice(text);
+    chunk
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Compares what is read with what `serde_json` reads.
+    #[track_caller]
+    fn check(text: &[u8]) {
+        let shown = text.escape_ascii().to_string();
+        let arena = Bump::new();
+        let ends = |json: &mut Json<'_>| json.end().is_ok();
+        let mut json = Json::new(text, false);
+        let skipped = json.skip().is_ok() && ends(&mut json);
+        assert_eq!(skipped, serde_json::from_slice::<IgnoredAny>(text).is_ok(), "{shown}");
+        let mut json = Json::new(text, false);
+        let read = json.text(&arena).ok().filter(|_| ends(&mut json));
+        let expected = serde_json::from_slice::<String>(text).ok();
+        assert_eq!(read, expected.as_deref().map(str::as_bytes), "{shown}");
+        let mut json = Json::new(text, false);
+        let is_number = matches!(json.peek(), Some(b'-' | b'0'..=b'9'));
+        let number = is_number.then(|| json.number().ok()).flatten().filter(|_| ends(&mut json));
+        assert_eq!(number, serde_json::from_slice::<f64>(text).ok(), "{shown}");
+    }
+
+    #[test]
+    fn values_are_those_of_serde_json() {
+        let texts = r#"" "" "a" b "a\ "\n\r\t\b\f\"\/\\" "\x" "\u0041\u00e9\u20ac\ud83d\ude00" "\ud83d"
+            "\ud83d\u0041" "\ude00" "\ud83dx" "\u00g0" "\u00 "é\n€" 0 -0 01 - 1. 1.5 .5 1e 1e5 1E+5 1e-5
+            1e999 -1e999 12345678901 -17.25 true tru nullx null false [] [ ] [1] [1,] [,1] [1} {} {"a":1}
+            {"a"} {"a":} {"a":1,} {,} {1:2} {"a":[{"b":[]},{}],"c":{}} ["a\"]"] NaN {"a":"\ud83d"}"#;
+        texts.split_whitespace().for_each(|text| check(text.as_bytes()));
+        for text in
+            ["", " ", " \"a\" ", "\"a\" b", "\"a\nb\"", "\"\x7f\"", "1 2", "[1 2]", "\u{feff}1"]
+        {
+            check(text.as_bytes());
+        }
+        check(b"{\"a\" : 1 , \"b\"\n:\t2 }");
+        check(b"\"\xff\"");
+        check(b"[\"\xff\"]");
+        check(&[b'['; 1000]);
+        check(&[[b'['; 1000], [b']'; 1000]].concat());
+    }
+
+    #[test]
+    fn texts_of_every_length_are_decoded() {
+        for before in 0..40 {
+            for after in 0..40 {
+                for escape in ["\\n", "\\u00e9", "\\ud83d\\ude00", "\\\\\\\"", "\u{1}", "é"] {
+                    let (before, after) = ("a".repeat(before), "b".repeat(after));
+                    let text = format!("\"{before}{escape}{after}\"");
+                    check(text.as_bytes());
+                    check(&text.as_bytes()[..text.len() - 1]);
+                }
+            }
+        }
+        for escapes in [100, 1000, 5000] {
+            check(format!("\"{}\"", "\\n".repeat(escapes)).as_bytes());
+            check(format!("\"{}\"", "ab\\u00e9".repeat(escapes)).as_bytes());
+        }
+    }
+}
