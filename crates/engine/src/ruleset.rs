@@ -74,8 +74,8 @@ impl RuleSetBuf {
         table.push(U32::new(count));
         let words = starts.iter().enumerate();
         table.extend(words.map(|(it, start)| U32::new(start << 1 | u32::from(allows(it)))));
-        let tail = [table.as_bytes(), texts.as_bytes()].concat();
-        RuleSetBuf { lines: filter::build(patterns, allows, &tail) }
+        let tail = [table.as_bytes(), texts.as_bytes()];
+        RuleSetBuf { lines: filter::build(patterns, allows, tail) }
     }
 
     /// Returns the rule set.

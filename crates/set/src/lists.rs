@@ -54,7 +54,18 @@ impl Role {
 
     /// Returns the number of the role, a position in [`Role::ALL`]; 0 if it is not in an extract.
     pub fn number(self) -> u32 {
-        Role::ALL.iter().position(|other| *other == self).unwrap_or_default() as u32
+        match (self.field, self.in_group) {
+            (Some(Field::UserAgent), in_group) => in_group.into(),
+            (Some(Field::Allow), true) => 2,
+            (Some(Field::Disallow), true) => 3,
+            (Some(Field::ContentUsage), true) => 4,
+            (Some(Field::ContentSignal), true) => 5,
+            (Some(Field::License), true) => 6,
+            (Some(Field::ContentUsage), false) => 7,
+            (Some(Field::ContentSignal), false) => 8,
+            (Some(Field::License), false) => 9,
+            _ => 0,
+        }
     }
 
     /// Returns whether such a record is a usage record.
@@ -238,7 +249,8 @@ fn field_of(text: &[u8], value_bytes: usize, dialect: &Dialect) -> Option<Option
 pub fn lists(file: &RobotsTxt<'_>, text: &[u8]) -> [Vec<u8>; 2] {
     let [mut extract, mut others] = [ListWriter::default(), ListWriter::default()];
     // Most files are rules, and a list is stored elsewhere soon.
-    extract.bytes.reserve(text.len());
+    let records = file.user_agents().len() + file.rules().len() + file.usage_records().len();
+    extract.bytes.reserve(text.len() + 4 * records);
     let push = |list: &mut ListWriter, role, line, span: Span, value_bytes: usize| {
         let record = &text[span.range()];
         let in_order = list.push(role, line, record, record.len() - value_bytes);
@@ -319,6 +331,14 @@ mod tests {
             assert!(ListReader::from_extract(&extract).is_of(dialect));
             assert!(ListReader::from_others(&others).is_of(dialect));
         }
+    }
+
+    #[test]
+    fn a_role_has_the_number_of_its_place() {
+        let numbers: Vec<u32> = Role::ALL.into_iter().map(Role::number).collect();
+        assert_eq!(numbers, (0..10).collect::<Vec<_>>());
+        assert_eq!([Role::OTHER, Role::of(Field::Sitemap, true)].map(Role::number), [0, 0]);
+        assert_eq!([Field::Allow, Field::Disallow].map(|it| Role::of(it, false).number()), [0, 0]);
     }
 
     #[test]

@@ -67,7 +67,11 @@ fn push_numbers(numbers: &[u32], bytes: &mut Vec<u8>) {
         _ => 1,
     };
     bytes.push(width as u8);
-    bytes.extend(numbers.iter().flat_map(|number| number.to_le_bytes().into_iter().take(width)));
+    match width {
+        1 => bytes.extend(numbers.iter().map(|&number| number as u8)),
+        2 => numbers.iter().for_each(|&number| bytes.extend((number as u16).to_le_bytes())),
+        _ => numbers.iter().for_each(|number| bytes.extend(number.to_le_bytes())),
+    }
 }
 
 /// The orders of a set, each stored once. Memory: about 30 bytes for each.

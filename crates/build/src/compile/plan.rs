@@ -90,13 +90,17 @@ pub fn access<'p>(access: AccessOutcome) -> PolicyPlan<'p> {
     }
 }
 
+/// The bytes of most records of an extract.
+const LISTED_BYTES: usize = 24;
+
 /// Plans the policy of a file.
 ///
 /// # Panics
 ///
 /// If the extract is not one.
 pub fn of_extract<'p>(extract: &'p [u8], dialect: &Dialect, known: &KnownRules) -> PolicyPlan<'p> {
-    let mut records: Vec<_> = ListReader::from_extract(extract).flatten().collect();
+    let mut records = Vec::with_capacity(extract.len() / LISTED_BYTES);
+    records.extend(ListReader::from_extract(extract).flatten());
     let file = &file_of(&records).expect("extracts are of this program");
     let usage_records = records.split_off(records.partition_point(|it| !it.role.is_usage()));
     let has_rules = !file.rules().is_empty();

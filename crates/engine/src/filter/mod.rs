@@ -79,11 +79,11 @@ impl<'l> Filter<'l> {
 /// Bytes that the first probe tests at most: fewer reject fewer paths, more cost more.
 const FIRST_BYTES_MAX: u8 = 3;
 
-/// Builds the prefilter of patterns in order of precedence, of which some allow, followed by `tail`.
+/// Builds the prefilter of patterns in order of precedence, of which some allow, followed by two parts of a `tail`.
 pub(crate) fn build(
     patterns: &PatternList,
     allows: impl Fn(usize) -> bool,
-    tail: &[u8],
+    tail: [&[u8]; 2],
 ) -> Vec<Line> {
     let Required { prefixes, literals, triples, all } = Required::of(patterns);
     let outcome = |place: u32| Outcome::new(place + 1, allows(place as usize));
@@ -92,8 +92,9 @@ pub(crate) fn build(
     let entries = if patterns.len() > index::PLACES_MAX { 0 } else { count };
     let first_lines = (HEAD_WORDS + bloom::words_for(prefixes.len())).div_ceil(LINE_WORDS);
     let triple_lines = usize::from(!triples.is_empty());
+    let tail_bytes = tail[0].len() + tail[1].len();
     let (filter_words, index_words) = (bloom::words_for(count), index::words_for(entries));
-    let rest_bytes = filter_words * size_of::<U64>() + index_words * size_of::<U32>() + tail.len();
+    let rest_bytes = filter_words * size_of::<U64>() + index_words * size_of::<U32>() + tail_bytes;
     let rest = rest_bytes.div_ceil(size_of::<Line>());
     let mut lines = vec![Line::default(); first_lines + triple_lines + rest];
     let (first, rest) = lines.split_at_mut(first_lines);
@@ -102,7 +103,9 @@ pub(crate) fn build(
     let (filter, rest) = rest.as_flattened_mut().split_at_mut(filter_words);
     let rest = <[U32]>::mut_from_bytes(rest.as_mut_bytes()).expect("a U64 is two U32");
     let (index, rest) = rest.split_at_mut(index_words);
-    rest.as_mut_bytes()[..tail.len()].copy_from_slice(tail);
+    let (room, rest) = rest.as_mut_bytes().split_at_mut(tail[0].len());
+    room.copy_from_slice(tail[0]);
+    rest[..tail[1].len()].copy_from_slice(tail[1]);
 
     let (head, first) = first.as_flattened_mut().split_at_mut(HEAD_WORDS);
     let keys = || prefixes.iter().map(|(_, prefix)| *prefix);

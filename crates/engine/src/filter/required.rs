@@ -24,6 +24,7 @@ pub(super) struct Required {
 impl Required {
     /// Chooses what each pattern requires of paths that start with `/`.
     pub(super) fn of(patterns: &PatternList) -> Required {
+        let patterns: &[Pattern<'_>] = &patterns.iter().collect::<Vec<_>>();
         let prefixes = Vec::with_capacity(patterns.len());
         let mut required = Required { prefixes, ..Required::default() };
         let crowded = crowded_prefixes(patterns);
@@ -35,14 +36,14 @@ impl Required {
                     || pattern.prefix().strip_prefix(b"/").is_some_and(is_crowded))
         };
         // If paths are searched for literals anyway, a rare literal is better than a prefix.
-        let has_literals = patterns.iter().any(|pattern| needs_literal(&pattern));
-        for (place, pattern) in (0_u32..).zip(patterns.iter()) {
+        let has_literals = patterns.iter().any(needs_literal);
+        for (place, pattern) in (0_u32..).zip(patterns) {
             if pattern.matches_all() {
                 required.all = Some(place);
                 break;
             }
-            let cost_max = if needs_literal(&pattern) { u64::MAX } else { COST_MAX };
-            let literal = if has_literals { rarest(&pattern) } else { None };
+            let cost_max = if needs_literal(pattern) { u64::MAX } else { COST_MAX };
+            let literal = if has_literals { rarest(pattern) } else { None };
             if let Some(literal) = literal.filter(|it| it.cost <= cost_max) {
                 required.triples.push(literal.triple);
                 required.literals.push((place, Key::new(literal.bytes, literal.is_whole)));
@@ -62,8 +63,11 @@ impl Required {
 pub(super) const SHARED_PREFIX_MAX: usize = CANDIDATES_TRIED_MAX;
 
 /// Returns the keys of prefixes that too many patterns with stars share, sorted.
-fn crowded_prefixes(patterns: &PatternList) -> Vec<(u8, u64)> {
-    let with_stars = patterns.iter().filter(Pattern::has_stars);
+fn crowded_prefixes(patterns: &[Pattern<'_>]) -> Vec<(u8, u64)> {
+    let with_stars = patterns.iter().filter(|pattern| pattern.has_stars());
+    if with_stars.clone().count() <= SHARED_PREFIX_MAX {
+        return Vec::new();
+    }
     let prefixes = with_stars.filter_map(|pattern| pattern.prefix().strip_prefix(b"/"));
     let prefixes = prefixes.filter(|prefix| !prefix.is_empty());
     let mut keys: Vec<_> = prefixes.map(|prefix| Key::new(prefix, false).cut()).collect();
@@ -133,6 +137,9 @@ fn rarest<'l>(pattern: &Pattern<'l>) -> Option<RequiredLiteral<'l>> {
             let literal = RequiredLiteral::new(&bytes[start..], is_whole);
             if best.is_none_or(|best| literal.cost * RARER < best.cost) {
                 best = Some(literal);
+                if literal.cost == 0 {
+                    break;
+                }
             }
         }
         left -= starts;

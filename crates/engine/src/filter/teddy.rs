@@ -5,8 +5,6 @@
 //! nibbles of a byte and of the two after it each select a mask of buckets, and so do the [classes](class)
 //! of the first two: a bucket that is in all four masks has a triple that may occur there.
 
-use zerocopy::little_endian::U64;
-
 use crate::bytes::{CHUNK_BYTES, Line, bits};
 use crate::vectors::{Kernels, WINDOW};
 
@@ -78,12 +76,12 @@ pub(crate) const fn class(byte: u8) -> u8 {
     byte >> 5 & (CLASSES as u8 - 1)
 }
 
-/// The sums of [`FREQUENCIES`] by class and lower nibble.
-const CLASS_FREQUENCIES: [[u16; CHUNK_BYTES]; CLASSES] = {
-    let mut sums = [[0; CHUNK_BYTES]; CLASSES];
+/// The sums of [`FREQUENCIES`] by lower nibble and class.
+const CLASS_FREQUENCIES: [[u64; CLASSES]; CHUNK_BYTES] = {
+    let mut sums = [[0; CLASSES]; CHUNK_BYTES];
     let mut byte = 0;
     while byte < 256 {
-        sums[class(byte as u8) as usize][byte & 15] += FREQUENCIES[byte];
+        sums[byte & 15][class(byte as u8) as usize] += FREQUENCIES[byte] as u64;
         byte += 1;
     }
     sums
@@ -92,32 +90,39 @@ const CLASS_FREQUENCIES: [[u16; CHUNK_BYTES]; CLASSES] = {
 /// The triples of a bucket: a bit for each lower nibble of the three bytes, and for each pair of classes of
 /// the first two.
 #[derive(Clone, Copy, Default)]
-struct Bucket([u16; 4]);
+struct Bucket {
+    sets: [u16; 4],
+    /// The relative frequency of the three bytes, by class.
+    frequencies: [[u64; CLASSES]; 3],
+}
 
 impl Bucket {
     fn of(triple: Triple) -> Bucket {
         let nibble = |byte: Option<u8>| byte.map_or(u16::MAX, |byte| 1 << (byte & 15));
         let classes = triple.second.map_or((1 << CLASSES) - 1, |byte| 1 << class(byte));
         let classes = classes << (class(triple.first) as usize * CLASSES);
-        Bucket([nibble(Some(triple.first)), nibble(triple.second), nibble(triple.third), classes])
+        let nibbles = [Some(triple.first), triple.second, triple.third].map(nibble);
+        Bucket::default().with([nibbles[0], nibbles[1], nibbles[2], classes])
     }
 
-    fn with(self, other: Bucket) -> Bucket {
-        Bucket(std::array::from_fn(|index| self.0[index] | other.0[index]))
+    /// Returns the bucket with other sets too.
+    fn with(mut self, sets: [u16; 4]) -> Bucket {
+        for (row, frequencies) in self.frequencies.iter_mut().enumerate() {
+            for nibble in bits((sets[row] & !self.sets[row]).into()) {
+                let new = frequencies.iter_mut().zip(CLASS_FREQUENCIES[nibble]);
+                new.for_each(|(sum, frequency)| *sum += frequency);
+            }
+        }
+        self.sets = std::array::from_fn(|row| self.sets[row] | sets[row]);
+        self
     }
 
     /// Returns the relative frequency of positions that match the bucket.
-    fn cost(self) -> u64 {
-        let [first, second, third, classes] = self.0;
-        let (first, second) = (class_frequencies(first), class_frequencies(second));
-        let pairs = bits(classes.into()).map(|pair| first[pair / CLASSES] * second[pair % CLASSES]);
-        pairs.sum::<u64>() * class_frequencies(third).iter().sum::<u64>()
+    fn cost(&self) -> u64 {
+        let [first, second, third] = &self.frequencies;
+        let pair = |pair: usize| first[pair / CLASSES] * second[pair % CLASSES];
+        bits(self.sets[3].into()).map(pair).sum::<u64>() * third.iter().sum::<u64>()
     }
-}
-
-/// Returns the relative frequency of bytes with these lower nibbles, by class.
-fn class_frequencies(nibbles: u16) -> [u64; CLASSES] {
-    CLASS_FREQUENCIES.map(|of| bits(nibbles.into()).map(|nibble| u64::from(of[nibble])).sum())
 }
 
 /// Puts each triple into the bucket where it adds the fewest false positives.
@@ -136,11 +141,11 @@ fn buckets_of(mut triples: Vec<Triple>) -> [Bucket; BUCKETS] {
     }
     let mut costs = [0; BUCKETS];
     for triple in triples {
-        let triple = Bucket::of(triple);
-        let costs_with = buckets.map(|bucket| bucket.with(triple).cost());
+        let Bucket { sets, .. } = Bucket::of(triple);
+        let costs_with = buckets.each_ref().map(|bucket| bucket.with(sets).cost());
         let added = |bucket: &usize| costs_with[*bucket] - costs[*bucket];
         let bucket = (0..BUCKETS).min_by_key(added).expect("there are eight");
-        (buckets[bucket], costs[bucket]) = (buckets[bucket].with(triple), costs_with[bucket]);
+        (buckets[bucket], costs[bucket]) = (buckets[bucket].with(sets), costs_with[bucket]);
     }
     buckets
 }
@@ -149,15 +154,13 @@ fn buckets_of(mut triples: Vec<Triple>) -> [Bucket; BUCKETS] {
 /// sixteen masks of buckets.
 pub(crate) fn line_of(triples: Vec<Triple>) -> Line {
     let buckets = buckets_of(triples);
-    let mask = |index: usize| {
-        let (row, value) = (index / CHUNK_BYTES, index % CHUNK_BYTES);
-        let bits =
-            buckets.iter().enumerate().map(|(bucket, it)| (it.0[row] >> value & 1) << bucket);
-        bits.sum::<u16>() as u8
-    };
-    std::array::from_fn(|word| {
-        U64::from_bytes(std::array::from_fn(|byte| mask(word * size_of::<U64>() + byte)))
-    })
+    let mut masks = [[0_u8; CHUNK_BYTES]; 4];
+    for (bucket, Bucket { sets, .. }) in buckets.iter().enumerate() {
+        for (masks, &set) in masks.iter_mut().zip(sets) {
+            bits(set.into()).for_each(|value| masks[value] |= 1 << bucket);
+        }
+    }
+    zerocopy::transmute!(masks)
 }
 
 /// The rests of a path that begin where a triple of a line may occur.

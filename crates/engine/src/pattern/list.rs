@@ -9,11 +9,10 @@
 //! | 2, if there are 16,383 bytes or more | the number of bytes; the first unit has 16,383 |
 //! | the rest | the bytes with their stars, two to a unit, padded with a zero |
 
-use memchr::memmem;
+use zerocopy::IntoBytes;
 use zerocopy::little_endian::U16;
-use zerocopy::{FromBytes, IntoBytes};
 
-use super::Pattern;
+use super::{Pattern, has_adjacent_stars};
 
 const ANCHORED: u16 = 1;
 const HAS_STARS: u16 = 2;
@@ -88,7 +87,7 @@ impl PatternList {
     /// As for [`PatternList::push`].
     pub fn push_pattern(&mut self, Pattern { mut bytes, has_stars, is_anchored }: Pattern<'_>) {
         let mut single: Vec<u8>;
-        if has_stars && memmem::find(bytes, b"**").is_some() {
+        if has_stars && has_adjacent_stars(bytes) {
             single = bytes.to_vec();
             single.dedup_by(|next, last| (*next, *last) == (b'*', b'*'));
             bytes = &single;
@@ -102,11 +101,16 @@ impl PatternList {
             let number = u32::try_from(bytes.len()).expect("patterns have fewer than 4 GiB");
             self.units.extend([number as u16, (number >> 16) as u16].map(U16::new));
         }
-        let (pairs, rest) = bytes.as_chunks::<2>();
-        let pairs = <[U16]>::ref_from_bytes(pairs.as_flattened()).expect("two bytes each");
-        self.units.extend_from_slice(pairs);
-        if let [last] = rest {
-            self.units.push(U16::from_bytes([*last, 0]));
+        let start = self.units.len();
+        self.units.resize(start + bytes.len().div_ceil(size_of::<U16>()), U16::ZERO);
+        self.units[start..].as_mut_bytes()[..bytes.len()].copy_from_slice(bytes);
+    }
+
+    /// Keeps the first patterns.
+    pub fn truncate(&mut self, patterns: usize) {
+        if let Some(&start) = self.starts.get(patterns) {
+            self.starts.truncate(patterns);
+            self.units.truncate(start as usize);
         }
     }
 

@@ -20,7 +20,7 @@ mod list;
 use memchr::memmem;
 use wide::u8x16;
 
-use crate::bytes::{CHUNK_BYTES, bits, first_bytes};
+use crate::bytes::{CHUNK_BYTES, bits, first_bytes, short_chunk};
 
 pub use list::PatternList;
 pub(crate) use list::{end_of, ends_in_star, read_pattern};
@@ -47,7 +47,7 @@ impl<'p> Pattern<'p> {
         while let [rest @ .., b'*'] = bytes {
             (bytes, is_anchored) = (rest, false);
         }
-        Pattern { bytes, has_stars: memchr::memchr(b'*', bytes).is_some(), is_anchored }
+        Pattern { bytes, has_stars: has_star(bytes), is_anchored }
     }
 
     /// Returns the literals with their stars.
@@ -170,6 +170,25 @@ fn stars_in(text: &[u8]) -> u64 {
     })
 }
 
+/// Returns whether a text has a star.
+#[inline]
+fn has_star(text: &[u8]) -> bool {
+    let has = |chunk| u8x16::new(chunk).simd_eq(u8x16::splat(b'*')).to_bitmask() != 0;
+    match text.last_chunk() {
+        _ if text.len() > u64::BITS as usize => memchr::memchr(b'*', text).is_some(),
+        Some(last) => has(*last) || text.as_chunks().0.iter().any(|chunk| has(*chunk)),
+        None => has(short_chunk(text)),
+    }
+}
+
+/// Returns whether a text has a star after a star.
+#[inline]
+fn has_adjacent_stars(text: &[u8]) -> bool {
+    let stars = stars_in(text);
+    let far = || memmem::find(&text[u64::BITS as usize - 1..], b"**").is_some();
+    stars & stars << 1 != 0 || text.len() > u64::BITS as usize && far()
+}
+
 /// The longest text that is searched without preparation, which takes longer than searching so
 /// little.
 const SHORT_BYTES: usize = 128;
@@ -233,6 +252,22 @@ mod tests {
                     assert_eq!(find(text, literal), expected, "{length} {start} {end}");
                     let absent = [literal, b"x"].concat();
                     assert_eq!(find(text, &absent), None);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn stars_are_found_anywhere() {
+        for length in [1, 2, 15, 16, 17, 63, 64, 65, 66, 130] {
+            for place in 0..length {
+                let mut text = vec![b'a'; length];
+                assert!(!has_star(&text));
+                text[place] = b'*';
+                assert!(has_star(&text) && !has_adjacent_stars(&text), "{length} {place}");
+                if let Some(next) = text.get_mut(place + 1) {
+                    *next = b'*';
+                    assert!(has_adjacent_stars(&text), "{length} {place}");
                 }
             }
         }

@@ -15,7 +15,7 @@ use portcullis_dialect::{
 };
 use portcullis_engine::pattern::Pattern;
 
-use super::rules::{RuleText, RuleTexts, sort};
+use super::rules::{RuleText, RuleTexts, sorted};
 use super::select::naming_line;
 use super::{Crawler, Selection, UsageGroups, pattern_of};
 
@@ -278,9 +278,8 @@ impl Explainer<'_, '_> {
         let paths = &self.dialect.paths;
         let texts = RuleTexts::new(self.file, groups, paths);
         let mut known: HashSet<RuleID, foldhash::fast::RandomState> = HashSet::default();
-        let mut matching: Vec<RuleText> =
-            texts.matching(self.path, paths.wildcards).copied().collect();
-        sort(&mut matching, paths);
+        let matching: Vec<RuleText> = texts.matching(self.path, paths.wildcards).copied().collect();
+        let mut matching = sorted(&matching, paths);
         matching.retain(|entry| known.insert(entry.rule));
         let first = matching.first().map(|it| (texts.text(it).len(), it.verdict));
         let loss = |it: &RuleText| match (paths.precedence, first?) {

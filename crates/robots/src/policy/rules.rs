@@ -6,12 +6,12 @@
 //! [rule set](portcullis_engine::ruleset), which decides all later paths. Both ways give the same
 //! answer: the first pattern in order of precedence that matches.
 
-use std::cmp::Reverse;
+use std::hash::BuildHasher;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use foldhash::fast::RandomState;
-use hashbrown::HashSet;
+use hashbrown::HashTable;
 
 use crate::syntax::{Group, RobotsTxt, Rule};
 use crate::url::{IsPlain, are_plain, index_page_text, push_normal_text};
@@ -79,7 +79,7 @@ pub(super) struct RuleTexts {
 pub(crate) struct RuleText {
     start: usize,
     end: usize,
-    /// The first bytes of each path that the pattern matches, and a mask of those that it determines.
+    /// The first bytes of each path that the pattern matches, and a mask of those that are known.
     head: u64,
     mask: u64,
     pub(super) rule: RuleID,
@@ -122,11 +122,16 @@ impl RuleTexts {
             all.entries.clear();
             all.extend(file, groups(), paths, false);
         }
-        for entry in &mut all.entries {
-            let bytes = entry.end - entry.start;
-            (entry.head, entry.mask) = head(&all.texts[entry.start..], bytes, paths.wildcards);
-        }
         all
+    }
+
+    /// Finds the heads of the patterns, which pay for themselves when the patterns are tried.
+    fn with_heads(mut self, wildcards: bool) -> RuleTexts {
+        for entry in &mut self.entries {
+            let bytes = entry.end - entry.start;
+            (entry.head, entry.mask) = head(&self.texts[entry.start..], bytes, wildcards);
+        }
+        self
     }
 
     /// Appends the patterns of groups; returns the number of texts that end in `$`. If `are_plain`, the
@@ -189,20 +194,26 @@ impl RuleTexts {
 
     /// Returns the patterns in order of precedence; each pattern once if they are to be `distinct`.
     fn ordered(&self, paths: &PathRules, distinct: bool) -> (Vec<RuleText>, OrderedRules) {
-        let mut entries = self.entries.clone();
-        sort(&mut entries, paths);
-        let mut patterns = self.patterns(&entries, paths);
-        if distinct {
-            let mut known: HashSet<_, RandomState> =
-                HashSet::with_capacity_and_hasher(entries.len(), RandomState::default());
-            let are_new: Vec<bool> = patterns.iter().map(|it| known.insert(it)).collect();
-            drop(known);
-            let mut are_new = are_new.into_iter();
-            entries.retain(|_| are_new.next() == Some(true));
-            if entries.len() < patterns.len() {
-                patterns = self.patterns(&entries, paths);
+        let mut entries = sorted(&self.entries, paths);
+        let mut patterns = PatternList::new();
+        patterns.reserve(entries.len(), self.texts.len());
+        let mut known = HashTable::with_capacity(if distinct { entries.len() } else { 0 });
+        let state = RandomState::default();
+        entries.retain(|entry| {
+            let number = patterns.len();
+            patterns.push(self.text(entry), paths.wildcards);
+            if !distinct {
+                return true;
             }
-        }
+            let (pattern, hash_of) = (patterns.get(number), |pattern| state.hash_one(pattern));
+            let hash = hash_of(pattern);
+            let is_new = known.find(hash, |&other| patterns.get(other) == pattern).is_none();
+            if is_new {
+                known.insert_unique(hash, number, |&other| hash_of(patterns.get(other)));
+            }
+            patterns.truncate(number + usize::from(is_new));
+            is_new
+        });
         let ordered = OrderedRules {
             patterns,
             verdicts: entries.iter().map(|entry| entry.verdict).collect(),
@@ -210,19 +221,17 @@ impl RuleTexts {
         };
         (entries, ordered)
     }
-
-    fn patterns(&self, entries: &[RuleText], paths: &PathRules) -> PatternList {
-        let mut patterns = PatternList::new();
-        patterns.reserve(entries.len(), self.texts.len());
-        entries.iter().for_each(|entry| patterns.push(self.text(entry), paths.wildcards));
-        patterns
-    }
 }
 
-/// Sorts patterns from the order of the file into order of precedence.
-pub(super) fn sort(entries: &mut [RuleText], paths: &PathRules) {
-    // Moving an entry takes longer than moving a rank.
-    entries.sort_by_cached_key(|entry| Reverse(entry.rank(paths)));
+/// Returns patterns, which are in the order of the file, in order of precedence.
+pub(super) fn sorted(entries: &[RuleText], paths: &PathRules) -> Vec<RuleText> {
+    // A number for each is moved and compared faster than an entry.
+    let place = |(place, entry): (usize, &RuleText)| {
+        u128::from(u64::MAX - entry.rank(paths)) << 64 | place as u128
+    };
+    let mut places: Vec<u128> = entries.iter().enumerate().map(place).collect();
+    places.sort_unstable();
+    places.into_iter().map(|place| entries[place as u64 as usize]).collect()
 }
 
 /// Returns the set of the bytes of a text, modulo 64.
@@ -281,7 +290,7 @@ impl AskedRules {
         groups: &[usize],
         paths: &'static PathRules,
     ) -> AskedRules {
-        let texts = RuleTexts::new(file, groups, paths);
+        let texts = RuleTexts::new(file, groups, paths).with_heads(paths.wildcards);
         let bytes_max = TRIED_BYTES_MAX / texts.texts.len().max(1);
         let bytes_left = AtomicUsize::new(bytes_max.min(TRIED_PATH_BYTES_MAX));
         AskedRules { paths, texts, bytes_left, compiled: OnceLock::new() }

@@ -75,7 +75,10 @@ fn push_normalised(value: &[u8], rules: &PathRules, text: &mut Vec<u8>) {
 pub(crate) fn are_plain(texts: &[u8], anchors: usize, rules: &PathRules) -> bool {
     rules.wildcards
         && first_marked_in_pattern(texts, rules.escapes).is_none()
-        && memchr::memchr_iter(b'$', texts).count() == anchors
+        && match anchors {
+            0 => memchr::memchr(b'$', texts).is_none(),
+            _ => memchr::memchr_iter(b'$', texts).count() == anchors,
+        }
 }
 
 /// Returns the second pattern of an `Allow` rule whose value ends in `/index.htm…`: its directory,
