@@ -454,7 +454,7 @@ fn path_as_written(url: &[u8]) -> Option<&[u8]> {
         [b'/', b'/', ..] => None,
         [b'/', ..] if url.len() > URL_BYTES_MAX => None,
         [b'/', ..] => Some(url),
-        _ => match &url[plain_head(url)?.bytes..] {
+        _ => match &url[plain_head(url)?.bytes()..] {
             b"" => Some(b"/"),
             path => Some(path),
         },

@@ -25,11 +25,11 @@ use super::asking::{
     Asked, Beginning, Entries, EntryNumber, NO_POLICY, NO_URL, Part, Questions, Starts,
 };
 use super::freshness::Freshness;
-use super::pieces::{Host, Pieces, Written};
+use super::pieces::{Host, Pieces};
 use crate::layout::EVERY_HOST;
 use crate::stored::{
-    AgentTokens, AppliedGroups, Effect, HostTable, Place, PolicyEntry, PolicyNumber, Read,
-    RuleGroup, StoredCapture, key_with_scheme,
+    AgentTokens, AppliedGroups, Effect, HostTable, PolicyEntry, PolicyNumber, Read, RuleGroup,
+    StoredCapture,
 };
 use crate::{Damage, PolicySet};
 
@@ -361,7 +361,7 @@ impl Classifier {
             false => host.candidate.position(),
             true => self.set.position_of(EVERY_HOST)?,
         };
-        self.set.capture_of(position, host.place == Place::Https)
+        self.set.capture_of(position, host.is_https)
     }
 
     /// Returns the policy of an origin and its capture, as of a time or after all captures.
@@ -391,38 +391,10 @@ impl Classifier {
         records: &[R],
         policies: &mut Vec<u32>,
     ) -> Result<(), Damage> {
-        policies.resize(records.len(), NO_URL);
-        let count = self.set.policy_count();
-        let (hosts, written) = pieces.hosts_mut();
         if let Some(table) = table {
-            for host in &mut *hosts {
-                host.candidate = table.candidate(&host.search)?;
-            }
+            pieces.find(table, records, |policy| self.known(policy))?;
         }
-        // From the last one, whose URLs end where the list ends.
-        let mut open = &mut policies[..];
-        for host in hosts.iter_mut().rev() {
-            let https = host.place == Place::Https;
-            let found = match table {
-                Some(table) if host.is_searched() => {
-                    table.policy(host.candidate, &host.search, https)
-                }
-                _ => None,
-            };
-            let policy = match found {
-                Some(policy) => policy,
-                None => policy_of_other(table, host, written, records[host.url()].as_ref())?,
-            };
-            if (count..NO_URL).contains(&policy) {
-                return Err(self.unknown_policy());
-            }
-            let own;
-            (open, own) = open.split_at_mut(host.url());
-            match own {
-                [one] => *one = policy,
-                own => own.fill(policy),
-            }
-        }
+        pieces.policies(policies);
         Ok(())
     }
 
@@ -625,28 +597,6 @@ impl Crawlers {
     pub fn known(&self, name: &str) -> Option<u32> {
         self.by_name.get(name.to_ascii_lowercase().as_bytes()).copied()
     }
-}
-
-/// Returns the policy of a host that [`HostTable::policy`] does not find, of every host without a table, or
-/// of a record that is not a URL.
-#[cold]
-#[inline(never)]
-fn policy_of_other(
-    table: Option<&HostTable<'_>>,
-    host: &mut Host,
-    written: &Written,
-    record: &[u8],
-) -> Result<u32, Damage> {
-    let [scheme, key] = host.scheme_and_key(written, record);
-    let policies = match table {
-        _ if host.is_invalid => return Ok(NO_URL),
-        None => return Ok(0),
-        Some(table) if host.place == Place::Other => {
-            table.search_again(&mut host.candidate, &key_with_scheme(scheme, key))?
-        }
-        Some(table) => table.search_again(&mut host.candidate, key)?,
-    };
-    Ok(policies[usize::from(host.place == Place::Https)])
 }
 
 /// Returns the error that several agents have a first token that is the name of none.

@@ -17,6 +17,7 @@ mod crawlers;
 mod deciding;
 mod delays;
 mod freshness;
+mod known;
 mod naming;
 mod paths;
 mod periods;

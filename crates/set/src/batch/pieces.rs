@@ -6,17 +6,20 @@
 //! Lists are often grouped by host. A URL with the same scheme and host as the previous URL,
 //! byte for byte, is neither split nor looked up again; see [`UrlHead`].
 
+use std::borrow::Cow;
 use std::ops::Range;
-use std::slice::IterMut;
 
 use portcullis_dialect::dialect::PathRules;
 use portcullis_engine::vectors::Vectors;
 use portcullis_robots::url::{
-    BadUrl, EachUrl, PlainUrl, UrlHead, compared_path, host_key, may_be_odd, plain_urls,
-    split_assuming,
+    BadUrl, EachUrl, PlainUrl, UrlBeginning, UrlHead, compared_path, host_key, may_be_odd,
+    plain_urls, split_assuming,
 };
 
-use crate::stored::{Candidate, HostTable, Place, Search, place};
+use super::asking::NO_URL;
+use super::known::{KnownHost, KnownHosts, Slot};
+use crate::Damage;
+use crate::stored::{Candidate, HostTable, Place, Search, key_with_scheme, place};
 
 /// Records of a block, one after the other, that share scheme and host.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,21 +64,50 @@ pub(super) type Splitting<'s> = (&'s PathRules, Option<&'s [u8]>, Vectors);
 pub(super) struct Host {
     /// The index of the first URL.
     url: u32,
-    pub(super) place: Place,
-    /// Whether the record is not a URL. Scheme and key are empty then.
-    pub(super) is_invalid: bool,
-    scheme: Piece,
-    key: Piece,
-    /// Where the search for the key begins.
-    pub(super) search: Search,
+    /// The number of the policy, or the marker for none, once the host has been found.
+    policy: u32,
     /// The host in the set, once it has been found.
     pub(super) candidate: Candidate,
+    pub(super) is_https: bool,
+    text: HostText,
+}
+
+/// Where the scheme and the key of a host are.
+#[derive(Clone, Copy, Debug)]
+enum HostText {
+    /// In the head of a plain URL.
+    Plain(UrlHead),
+    /// In [`Pieces::others`].
+    Other(u32),
+}
+
+/// A host whose URL is not plain.
+#[derive(Clone, Copy, Debug)]
+struct OtherHost {
+    place: Place,
+    scheme: Piece,
+    key: Piece,
+}
+
+/// A host that is looked up in the set.
+#[derive(Clone, Copy, Debug)]
+struct Searched {
+    /// The number of the host in the block.
+    host: u32,
+    candidate: Candidate,
+    /// Where the search for the key begins.
+    search: Search,
+    /// Where it is remembered if its URL is plain.
+    remembered: Option<(Slot, UrlBeginning, UrlHead)>,
 }
 
 /// The pieces of a block.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Pieces {
     hosts: Vec<Host>,
+    others: Vec<OtherHost>,
+    searched: Vec<Searched>,
+    known: KnownHosts,
     /// The number of URLs.
     urls: usize,
     /// The paths that are not part of their records, and the indexes of their URLs.
@@ -101,26 +133,66 @@ impl Written {
 /// A block that is being split.
 struct Filling<'r, 's> {
     pieces: &'s mut Pieces,
-    /// The paths of the URLs to come.
-    paths: IterMut<'s, &'r [u8]>,
+    /// The path of each URL.
+    paths: &'s mut [&'r [u8]],
     splitting: Splitting<'s>,
     table: Option<&'s HostTable<'s>>,
+    /// What is known of the next URL.
+    recalled: Recalled,
+    /// The beginning of the last URL whose host was not known.
+    beginning: UrlBeginning,
+}
+
+/// What is known of a URL before it is split.
+#[derive(Clone, Copy)]
+enum Recalled {
+    /// Its scheme and host are too long to be remembered.
+    Nothing,
+    /// Its host will be looked up, and then be in this line.
+    Unknown(Slot),
+    /// Its host is in this line.
+    Known(Slot),
 }
 
 impl<'r> EachUrl<'r> for Filling<'r, '_> {
     #[inline(always)]
+    fn recall(&mut self, beginning: &UrlBeginning) -> Option<UrlHead> {
+        let (slot, head) = self.pieces.known.find(beginning);
+        self.recalled = match head {
+            Some(_) => Recalled::Known(slot),
+            None => {
+                self.beginning = *beginning;
+                Recalled::Unknown(slot)
+            }
+        };
+        head
+    }
+
+    #[inline(always)]
     fn url(&mut self, url: usize, record: &'r [u8], plain_url: Option<PlainUrl>) {
-        let Filling { pieces, paths, splitting, table } = self;
-        let url = url as u32;
-        *paths.next().expect("a path for each URL") = match plain_url {
-            None => pieces.push_other(url, record, *splitting, *table),
+        let Filling { pieces, paths, splitting, table, recalled, beginning } = self;
+        let (number, url) = (url, url as u32);
+        paths[number] = match plain_url {
+            None => {
+                *recalled = Recalled::Nothing;
+                pieces.push_other(url, record, *splitting, *table)
+            }
             Some(PlainUrl { head, is_shared, has_plain_path }) => {
                 if !is_shared {
-                    pieces.push_plain_host(url, head, record, *table);
+                    match std::mem::replace(recalled, Recalled::Nothing) {
+                        Recalled::Known(slot) => pieces.push_known_host(url, head, slot),
+                        Recalled::Unknown(slot) => {
+                            let remembered = Some((slot, *beginning, head));
+                            pieces.push_plain_host(url, head, record, remembered, *table);
+                        }
+                        Recalled::Nothing => {
+                            pieces.push_plain_host(url, head, record, None, *table);
+                        }
+                    }
                 }
-                let path = &record[head.bytes..];
+                let path = &record[head.bytes()..];
                 match has_plain_path {
-                    true if path.is_empty() => b"/",
+                    true if path.is_empty() => path_of_none(),
                     true => path,
                     false => pieces.normal_path(url, record, path, splitting.0),
                 }
@@ -137,19 +209,19 @@ impl Host {
         self.url as usize
     }
 
-    /// Returns whether the search has the key under which the host is looked up.
-    #[inline(always)]
-    pub(super) fn is_searched(&self) -> bool {
-        (self.place != Place::Other) & self.search.is_whole()
-    }
-
     /// Returns scheme and key.
-    pub(super) fn scheme_and_key<'p>(
+    fn scheme_and_key<'p>(
         &self,
-        written: &'p Written,
+        (others, written): (&'p [OtherHost], &'p Written),
         record: &'p [u8],
     ) -> [&'p [u8]; 2] {
-        [written.get(self.scheme, record), written.get(self.key, record)]
+        match self.text {
+            HostText::Plain(head) => [head.scheme(record), head.key(record)],
+            HostText::Other(number) => {
+                let OtherHost { scheme, key, .. } = others[number as usize];
+                [written.get(scheme, record), written.get(key, record)]
+            }
+        }
     }
 }
 
@@ -165,34 +237,67 @@ impl Pieces {
         table: Option<&HostTable<'_>>,
     ) -> Vec<&'r [u8]> {
         self.hosts.clear();
+        self.others.clear();
+        self.searched.clear();
+        if table.is_some() {
+            self.known.open(records.len());
+        }
         self.urls = records.len();
         self.written_paths.clear();
         self.written.0.clear();
         self.odd.clear();
         let (rules, _, vectors) = splitting;
         let mut paths: Vec<&[u8]> = vec![&[]; records.len()];
-        let mut filling = Filling { pieces: self, paths: paths.iter_mut(), splitting, table };
+        let mut filling = Filling {
+            pieces: self,
+            paths: &mut paths,
+            splitting,
+            table,
+            recalled: Recalled::Nothing,
+            beginning: UrlBeginning::default(),
+        };
         plain_urls(records, rules.escapes, vectors, &mut filling);
         paths
     }
 
+    #[inline(always)]
+    fn push_known_host(&mut self, url: u32, head: UrlHead, slot: Slot) {
+        let &KnownHost { policy, candidate, .. } = self.known.get(slot);
+        let (is_https, text) = (head.is_https(), HostText::Plain(head));
+        self.hosts.push(Host { url, policy, candidate, is_https, text });
+    }
+
+    /// Pushes the host of a plain URL, and begins the search for it if there is a table.
     #[inline(always)]
     fn push_plain_host(
         &mut self,
         url: u32,
         head: UrlHead,
         record: &[u8],
+        remembered: Option<(Slot, UrlBeginning, UrlHead)>,
         table: Option<&HostTable<'_>>,
     ) {
-        let scheme = Piece { start: 0, length: head.scheme_bytes as u32 };
-        let start = head.scheme_bytes as u32 + 3;
-        let key = Piece { start, length: (head.bytes - head.port_bytes) as u32 - start };
-        let place = if head.scheme_bytes == 5 { Place::Https } else { Place::Http };
-        let (is_invalid, search, candidate) = (false, Search::default(), Candidate::default());
-        self.hosts.push(Host { url, place, is_invalid, scheme, key, search, candidate });
+        let (is_https, text) = (head.is_https(), HostText::Plain(head));
+        let (policy, candidate) = (0, Candidate::default());
+        self.hosts.push(Host { url, policy, candidate, is_https, text });
+        if let Some(table) = table {
+            self.search(table, head.key(record), remembered);
+        }
+    }
+
+    /// Begins the search for the key of the last host.
+    #[inline(always)]
+    fn search(
+        &mut self,
+        table: &HostTable<'_>,
+        key: &[u8],
+        remembered: Option<(Slot, UrlBeginning, UrlHead)>,
+    ) {
+        let (host, candidate) = (self.hosts.len() as u32 - 1, Candidate::default());
+        self.searched.push(Searched { host, candidate, search: Search::default(), remembered });
         // In place: the compiler would copy it from the stack.
-        if let (Some(host), Some(table)) = (self.hosts.last_mut(), table) {
-            table.begin(&mut host.search, head.key(record));
+        if let Some(searched) = self.searched.last_mut() {
+            table.begin(&mut searched.search, key);
         }
     }
 
@@ -251,12 +356,16 @@ impl Pieces {
         let is_invalid = split.is_err();
         let [scheme, key, path] = split.unwrap_or_default();
         let place = place(self.written.get(scheme, record));
-        let mut search = Search::default();
-        if let Some(table) = table {
-            table.begin(&mut search, self.written.get(key, record));
+        let (is_https, text) = (place == Place::Https, HostText::Other(self.others.len() as u32));
+        self.others.push(OtherHost { place, scheme, key });
+        let (policy, candidate) = (if is_invalid { NO_URL } else { 0 }, Candidate::default());
+        self.hosts.push(Host { url, policy, candidate, is_https, text });
+        if let Some(table) = table.filter(|_| !is_invalid) {
+            let written = std::mem::take(&mut self.written);
+            let [scheme, key] = [scheme, key].map(|piece| written.get(piece, record));
+            self.search(table, &searched_key(place, scheme, key), None);
+            self.written = written;
         }
-        let candidate = Candidate::default();
-        self.hosts.push(Host { url, place, is_invalid, scheme, key, search, candidate });
         self.path_of_record(url, record, path)
     }
 
@@ -289,14 +398,57 @@ impl Pieces {
         Piece { start: start | Piece::WRITTEN, length }
     }
 
+    /// Finds the hosts of the block in the table, and checks the numbers of their policies.
+    pub(super) fn find<R: AsRef<[u8]>>(
+        &mut self,
+        table: &HostTable<'_>,
+        records: &[R],
+        known: impl Fn(u32) -> Result<u32, Damage>,
+    ) -> Result<(), Damage> {
+        for searched in &mut self.searched {
+            searched.candidate = table.candidate(&searched.search)?;
+        }
+        for &Searched { host, candidate, ref search, ref remembered } in &self.searched {
+            let host = &mut self.hosts[host as usize];
+            host.candidate = candidate;
+            let found = match search.is_whole() {
+                true => table.policy(candidate, search, host.is_https),
+                false => None,
+            };
+            let policy = match found {
+                Some(policy) => policy,
+                None => {
+                    let pieces = (&self.others[..], &self.written);
+                    policy_of_other(table, host, pieces, records[host.url()].as_ref())?
+                }
+            };
+            host.policy = known(policy)?;
+            if let &Some((slot, beginning, head)) = remembered {
+                let &mut Host { policy, candidate, .. } = host;
+                self.known.keep(slot, KnownHost { beginning, head: Some(head), policy, candidate });
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the number of the policy of each URL, or the marker for none.
+    pub(super) fn policies(&self, policies: &mut Vec<u32>) {
+        policies.resize(self.urls, NO_URL);
+        // From the last one, whose URLs end where the list ends.
+        let mut open = &mut policies[..];
+        for host in self.hosts.iter().rev() {
+            let own;
+            (open, own) = open.split_at_mut(host.url());
+            match own {
+                [one] => *one = host.policy,
+                own => own.fill(host.policy),
+            }
+        }
+    }
+
     /// Returns the hosts, in the order of their URLs.
     pub(super) fn hosts(&self) -> &[Host] {
         &self.hosts
-    }
-
-    /// Like [`Pieces::hosts`], to note what was found, with what is written of them.
-    pub(super) fn hosts_mut(&mut self) -> (&mut [Host], &Written) {
-        (&mut self.hosts, &self.written)
     }
 
     /// Returns the indexes of the URLs with the host with this number.
@@ -313,7 +465,8 @@ impl Pieces {
     ) -> impl Iterator<Item = OriginRecords<'p>> + use<'p, R> {
         assert_eq!(urls.len(), self.urls, "these are other URLs");
         self.hosts.iter().enumerate().map(|(number, host)| {
-            let [scheme, key] = host.scheme_and_key(&self.written, urls[host.url()].as_ref());
+            let pieces = (&self.others[..], &self.written);
+            let [scheme, key] = host.scheme_and_key(pieces, urls[host.url()].as_ref());
             OriginRecords { records: self.urls_of_host(number), scheme, key }
         })
     }
@@ -330,6 +483,39 @@ impl Pieces {
             paths[*url as usize] = &self.written.0[path.range()];
         }
         paths
+    }
+}
+
+/// Returns the path of a URL without one.
+#[cold]
+fn path_of_none() -> &'static [u8] {
+    b"/"
+}
+
+/// Returns the policy of a host that [`HostTable::policy`] does not find.
+#[cold]
+#[inline(never)]
+fn policy_of_other(
+    table: &HostTable<'_>,
+    host: &mut Host,
+    pieces: (&[OtherHost], &Written),
+    record: &[u8],
+) -> Result<u32, Damage> {
+    let place = match host.text {
+        HostText::Plain(_) => Place::Http,
+        HostText::Other(number) => pieces.0[number as usize].place,
+    };
+    let [scheme, key] = host.scheme_and_key(pieces, record);
+    let key = searched_key(place, scheme, key);
+    let policies = table.search_again(&mut host.candidate, &key)?;
+    Ok(policies[usize::from(host.is_https)])
+}
+
+/// Returns the key under which a host is looked up: with its scheme, unless that is http or https.
+fn searched_key<'k>(place: Place, scheme: &[u8], key: &'k [u8]) -> Cow<'k, [u8]> {
+    match place {
+        Place::Other => key_with_scheme(scheme, key).into(),
+        Place::Http | Place::Https => key.into(),
     }
 }
 
@@ -383,9 +569,12 @@ mod tests {
                     }
                     let OriginRecords { scheme, key, .. } =
                         pieces.origins(&records).nth(number).unwrap();
-                    let Host { is_invalid, place, .. } = pieces.hosts()[number];
+                    let Host { policy, is_https, .. } = pieces.hosts()[number];
+                    let is_invalid = policy == NO_URL;
                     assert!(pieces.urls_of_host(number).contains(&url));
-                    assert!(is_invalid || place == crate::stored::place(scheme));
+                    assert!(
+                        is_invalid || is_https == (crate::stored::place(scheme) == Place::Https)
+                    );
                     let path = paths[url];
                     let split = (!is_invalid).then(|| [scheme, key, path].map(<[u8]>::to_vec));
                     assert_eq!(split, alone(record, rules), "{}: {record:?}", dialect.name);

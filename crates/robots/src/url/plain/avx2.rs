@@ -140,6 +140,18 @@ impl Chunks for Avx2 {
     }
 
     #[inline(always)]
+    fn and(self, one: __m256i, other: __m256i) -> __m256i {
+        // SAFETY: as above.
+        unsafe { _mm256_and_si256(one, other) }
+    }
+
+    #[inline(always)]
+    fn bytes(self, chunk: __m256i) -> [u8; WIDTH] {
+        // SAFETY: both types are 32 bytes, and any bytes are valid.
+        unsafe { std::mem::transmute(chunk) }
+    }
+
+    #[inline(always)]
     fn or(self, one: __m256i, other: __m256i) -> __m256i {
         // SAFETY: as above.
         unsafe { _mm256_or_si256(one, other) }

@@ -19,7 +19,7 @@
 //! let url = b"https://example.com/a?b";
 //! let head = plain_head(url).unwrap();
 //! assert_eq!(head.key(url), b"example.com");
-//! assert!(is_plain(&url[head.bytes..], Escapes::Uri, Vectors::detect()));
+//! assert!(is_plain(&url[head.bytes()..], Escapes::Uri, Vectors::detect()));
 //! assert!(!is_plain(b"/a#b", Escapes::Uri, Vectors::detect()));
 //! ```
 
@@ -28,6 +28,9 @@ mod avx2;
 mod portable;
 #[cfg(test)]
 mod tests;
+
+use std::num::NonZero;
+use std::ops::Range;
 
 use memchr::memchr3;
 use portcullis_dialect::dialect::Escapes;
@@ -108,39 +111,68 @@ pub fn plain_head(record: &[u8]) -> Option<UrlHead> {
     let port_bytes = if record[end..].starts_with(port) { port.len() } else { 0 };
     let bytes = end + port_bytes;
     let ends = record.get(bytes).is_none_or(|&byte| byte == b'/');
-    (is_key && ends).then_some(UrlHead { scheme_bytes, port_bytes, bytes })
+    if is_key && ends { UrlHead::new(scheme_bytes, port_bytes, bytes) } else { None }
 }
 
 /// The part of a plain URL before its path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct UrlHead {
-    /// Bytes of the scheme.
-    pub scheme_bytes: usize,
-    /// Bytes of the default port, with its colon; none if it is not written.
-    pub port_bytes: usize,
-    /// Bytes before the path; all bytes if there is none.
-    pub bytes: usize,
-}
+pub struct UrlHead(
+    // One register, for the loop over a block: the lowest byte counts those of the scheme, the next one those of
+    // the port, and the rest all.
+    NonZero<u64>,
+);
 
 impl UrlHead {
+    #[inline(always)]
+    fn new(scheme_bytes: usize, port_bytes: usize, bytes: usize) -> Option<UrlHead> {
+        let (scheme, port, bytes) = (scheme_bytes as u64, port_bytes as u64, bytes as u64);
+        NonZero::new(scheme | port << 8 | bytes << 16).map(UrlHead)
+    }
+
+    /// Returns the number of bytes of the scheme.
+    #[inline(always)]
+    pub fn scheme_bytes(self) -> usize {
+        usize::from(self.0.get() as u8)
+    }
+
+    /// Returns whether the scheme is https, not http.
+    #[inline(always)]
+    pub fn is_https(self) -> bool {
+        self.scheme_bytes() == 5
+    }
+
+    /// Returns the number of bytes before the path; of all bytes if there is none.
+    #[inline(always)]
+    pub fn bytes(self) -> usize {
+        (self.0.get() >> 16) as usize
+    }
+
+    /// Returns the range of the key.
+    #[inline(always)]
+    pub fn key_range(self) -> Range<usize> {
+        // The default port, with its colon, if it is written.
+        let port_bytes = usize::from((self.0.get() >> 8) as u8);
+        self.scheme_bytes() + 3..self.bytes() - port_bytes
+    }
+
     /// Returns the scheme of `record`, whose head this is.
     #[inline]
     pub fn scheme(self, record: &[u8]) -> &[u8] {
-        &record[..self.scheme_bytes]
+        &record[..self.scheme_bytes()]
     }
 
     /// Returns the key of `record`, whose head this is.
     #[inline]
     pub fn key(self, record: &[u8]) -> &[u8] {
-        &record[self.scheme_bytes + 3..self.bytes - self.port_bytes]
+        &record[self.key_range()]
     }
 
     /// Returns whether `record` has the same head as `other`, whose head this is.
     #[inline]
     pub fn is_shared(self, other: &[u8], record: &[u8]) -> bool {
         may_be_plain(record)
-            && record.get(self.bytes) == Some(&b'/')
-            && are_same(&record[..self.bytes], &other[..self.bytes])
+            && record.get(self.bytes()) == Some(&b'/')
+            && are_same(&record[..self.bytes()], &other[..self.bytes()])
     }
 }
 
@@ -226,6 +258,12 @@ trait Chunks: Copy {
 
     /// Marks the dots in `chunk` that are after slashes in `before`, which begins one byte earlier.
     fn pairs(self, before: Self::Chunk, chunk: Self::Chunk) -> Self::Chunk;
+
+    /// Returns the bits that both chunks have.
+    fn and(self, one: Self::Chunk, other: Self::Chunk) -> Self::Chunk;
+
+    /// Returns the bytes of a chunk.
+    fn bytes(self, chunk: Self::Chunk) -> [u8; WIDTH];
 
     /// Returns the marks of both chunks.
     fn or(self, one: Self::Chunk, other: Self::Chunk) -> Self::Chunk;
@@ -362,9 +400,38 @@ pub struct PlainUrl {
     pub has_plain_path: bool,
 }
 
+/// The bytes of a URL up to the `/` after its host and port, and zeros: URLs with the same beginning have the same
+/// scheme, host and port.
+pub type UrlBeginning = [u8; WIDTH];
+
+/// Returns the beginning of a record that begins with a chunk, if it fits into one.
+#[inline(always)]
+fn beginning_of<C: Chunks>(chunks: C, first: C::Chunk) -> Option<UrlBeginning> {
+    // The first `/` behind those of the scheme.
+    let end = (chunks.equal(first, b'/') & !first_bits(SHORTEST_BYTES)).trailing_zeros() as usize;
+    const KEPT: [u8; 2 * WIDTH] = {
+        let mut kept = [0; 2 * WIDTH];
+        let mut place = 0;
+        while place < WIDTH {
+            kept[place] = u8::MAX;
+            place += 1;
+        }
+        kept
+    };
+    let kept = KEPT[..].get((WIDTH - 1).checked_sub(end)?..)?.first_chunk()?;
+    Some(chunks.bytes(chunks.and(first, chunks.load(kept))))
+}
+
+/// The bytes of the shortest scheme and host: `http://a`.
+const SHORTEST_BYTES: usize = 8;
+
 /// The receiver of each URL of a block. Its functions should be `inline(always)`, so that they
 /// are compiled for the vectors.
 pub trait EachUrl<'r> {
+    /// Returns the head of earlier plain URLs with this beginning, if it is known. The next call of
+    /// [`EachUrl::url`] is about the record that begins so.
+    fn recall(&mut self, beginning: &UrlBeginning) -> Option<UrlHead>;
+
     /// Takes the record with this number, and what [`plain_head`] and [`is_plain`] say about it;
     /// `None` if it has no plain head, or an [unclear path](super::unclear_path).
     fn url(&mut self, number: usize, record: &'r [u8], plain_url: Option<PlainUrl>);
@@ -427,7 +494,11 @@ impl<'r, R: AsRef<[u8]>, E: EachUrl<'r>> PlainUrls<'r, '_, R, E> {
             let first = chunks.load(bytes);
             let is_shared = last.is_shared(chunks, record, first);
             if !is_shared {
-                let Some(head) = head_of(chunks, record, bytes, first) else {
+                let known = match beginning_of(chunks, first) {
+                    Some(beginning) if may_be_plain(record) => self.each.recall(&beginning),
+                    _ => None,
+                };
+                let Some(head) = known.or_else(|| head_of(chunks, record, bytes, first)) else {
                     last = LastHead::none(chunks);
                     self.each.url(number, record, None);
                     continue;
@@ -443,8 +514,8 @@ impl<'r, R: AsRef<[u8]>, E: EachUrl<'r>> PlainUrls<'r, '_, R, E> {
                     &behind
                 }
             };
-            let has_plain_path = stays(chunks, changed, text, head.bytes);
-            if !has_plain_path && rare_is_unclear(&record[head.bytes..]) {
+            let has_plain_path = stays(chunks, changed, text, head.bytes());
+            if !has_plain_path && rare_is_unclear(&record[head.bytes()..]) {
                 last = LastHead::none(chunks);
                 self.each.url(number, record, None);
                 continue;
@@ -467,7 +538,7 @@ impl<'r, C: Chunks> LastHead<'r, C> {
     /// Returns a head that no record shares.
     #[inline(always)]
     fn none(chunks: C) -> LastHead<'r, C> {
-        let head = UrlHead { scheme_bytes: 0, port_bytes: 0, bytes: 0 };
+        let head = UrlHead(NonZero::<u64>::MAX);
         let first = chunks.load(&[0; WIDTH]);
         LastHead { head, shared_bytes: usize::MAX, record: &[], first }
     }
@@ -475,7 +546,7 @@ impl<'r, C: Chunks> LastHead<'r, C> {
     /// Returns the head of a record. A record without a path shares it with none.
     #[inline(always)]
     fn new(head: UrlHead, record: &'r [u8], first: C::Chunk) -> LastHead<'r, C> {
-        let shared_bytes = if head.bytes == record.len() { usize::MAX } else { head.bytes };
+        let shared_bytes = if head.bytes() == record.len() { usize::MAX } else { head.bytes() };
         LastHead { head, shared_bytes, record, first }
     }
 
@@ -511,7 +582,7 @@ fn head_of<C: Chunks>(
     let ends = (bytes[end % WIDTH] == b'/') | (end == record.len());
     let is_plain = is_http & is_name & ends & (end < WIDTH) & may_be_plain(record);
     match is_plain {
-        true => Some(UrlHead { scheme_bytes, port_bytes: 0, bytes: end }),
+        true => UrlHead::new(scheme_bytes, 0, end),
         false => rare_head(record),
     }
 }

@@ -47,6 +47,16 @@ impl Chunks for Portable {
     }
 
     #[inline(always)]
+    fn and(self, one: u8x32, other: u8x32) -> u8x32 {
+        one & other
+    }
+
+    #[inline(always)]
+    fn bytes(self, chunk: u8x32) -> [u8; WIDTH] {
+        chunk.to_array()
+    }
+
+    #[inline(always)]
     fn or(self, one: u8x32, other: u8x32) -> u8x32 {
         one | other
     }

@@ -1,5 +1,8 @@
 //! The shortcut for plain URLs, compared with the parser: every byte in every place, and every length.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
+
 use portcullis_dialect::Dialect;
 use portcullis_engine::vectors::Vectors;
 
@@ -10,23 +13,51 @@ use crate::url::{compared_path, host_key, normalise, split, unclear_path};
 #[track_caller]
 fn plain_urls_at(records: &[&[u8]], escapes: Escapes) -> Vec<Option<PlainUrl>> {
     let mut kinds = Vectors::all().into_iter().map(|vectors| {
-        let mut found = Found(Vec::new(), records);
-        plain_urls(records, escapes, vectors, &mut found);
-        assert_eq!(found.0.len(), records.len());
-        found.0
+        let see = |remembers| {
+            let mut found = Found { records, urls: Vec::new(), remembers, beginning: None };
+            plain_urls(records, escapes, vectors, &mut found);
+            assert_eq!(found.urls.len(), records.len());
+            found.urls
+        };
+        let found = see(false);
+        // What was seen at other records, of other tests too, changes nothing.
+        assert_eq!(see(true), found, "{:?}", Shown(records));
+        assert_eq!(see(true), found, "{:?}", Shown(records));
+        found
     });
     let portable = kinds.next().expect("every processor has portable vectors");
     kinds.for_each(|found| assert_eq!(found, portable, "{:?}", Shown(records)));
     portable
 }
 
-struct Found<'r>(Vec<Option<PlainUrl>>, &'r [&'r [u8]]);
+thread_local! {
+    /// The heads of the records of a thread, by their beginnings.
+    static HEADS: RefCell<HashMap<UrlBeginning, UrlHead>> = RefCell::default();
+}
+
+struct Found<'r> {
+    records: &'r [&'r [u8]],
+    urls: Vec<Option<PlainUrl>>,
+    remembers: bool,
+    /// The beginning of the record that comes next, if its head is not known.
+    beginning: Option<UrlBeginning>,
+}
 
 impl<'r> EachUrl<'r> for Found<'r> {
+    fn recall(&mut self, beginning: &UrlBeginning) -> Option<UrlHead> {
+        let known = HEADS.with_borrow(|heads| heads.get(beginning).copied());
+        self.beginning = known.is_none().then_some(*beginning);
+        known.filter(|_| self.remembers)
+    }
+
     fn url(&mut self, number: usize, record: &'r [u8], plain_url: Option<PlainUrl>) {
-        assert_eq!(record, self.1[number]);
-        assert_eq!(number, self.0.len());
-        self.0.push(plain_url);
+        assert_eq!(record, self.records[number]);
+        assert_eq!(number, self.urls.len());
+        if let (Some(beginning), Some(url)) = (self.beginning.take(), plain_url) {
+            assert!(!url.is_shared);
+            HEADS.with_borrow_mut(|heads| heads.insert(beginning, url.head));
+        }
+        self.urls.push(plain_url);
     }
 }
 
@@ -52,14 +83,15 @@ fn check(records: &[&[u8]]) -> bool {
         let mut last: Option<(UrlHead, &[u8])> = None;
         for (&record, &plain_url) in records.iter().zip(&found) {
             check_paths(record, escapes);
-            let head = plain_head(record).filter(|it| unclear_path(&record[it.bytes..]).is_none());
+            let head =
+                plain_head(record).filter(|it| unclear_path(&record[it.bytes()..]).is_none());
             assert_eq!(plain_url.map(|it| it.head), head, "{:?}", Shown(records));
             let Some(PlainUrl { head, is_shared, has_plain_path }) = plain_url else {
                 (all, last) = (false, None);
                 continue;
             };
             let may_share = |&(head, other): &(UrlHead, &[u8])| {
-                head.bytes < other.len() && head.is_shared(other, record)
+                head.bytes() < other.len() && head.is_shared(other, record)
             };
             let shared = last.filter(may_share);
             assert_eq!(is_shared, shared.is_some(), "{:?}", Shown(records));
@@ -103,7 +135,7 @@ fn check_paths(path: &[u8], escapes: Escapes) {
 
 /// Returns the path as written, `/` if there is none.
 fn path_of(record: &[u8], head: UrlHead) -> &[u8] {
-    match &record[head.bytes..] {
+    match &record[head.bytes()..] {
         b"" => b"/",
         path => path,
     }

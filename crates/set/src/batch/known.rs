@@ -1,0 +1,73 @@
+//! The hosts that a thread found lately, by the beginnings of their URLs: most changes of host in a list go back to
+//! one of them.
+//!
+//! A table of lines, one for each hash of a beginning; the last host takes the line. It is small enough for the
+//! cache of a core. Nothing in it goes stale: a set does not change while it is open, and what is here was compared
+//! with its checksums when it was found.
+
+use portcullis_robots::url::{UrlBeginning, UrlHead};
+
+use crate::limits::{KNOWN_HOSTS, KNOWN_HOSTS_RECORDS_MIN};
+use crate::stored::Candidate;
+
+/// A host, as its URLs begin.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C, align(64))]
+pub(super) struct KnownHost {
+    /// Zeros if the line is free; no URL begins so.
+    pub beginning: UrlBeginning,
+    /// The head of its URLs.
+    pub head: Option<UrlHead>,
+    /// The number of the policy, or the marker for none.
+    pub policy: u32,
+    pub candidate: Candidate,
+}
+
+/// The line of a beginning.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Slot(u32);
+
+/// The hosts of a thread. A new table has no lines, and finds none.
+#[derive(Clone, Debug, Default)]
+pub(super) struct KnownHosts(Box<[KnownHost]>);
+
+impl KnownHosts {
+    /// Makes the lines for a block of so many records, unless they are there or it is too small to gain by them.
+    pub fn open(&mut self, records: usize) {
+        if self.0.is_empty() && records >= KNOWN_HOSTS_RECORDS_MIN {
+            self.0 = vec![KnownHost::default(); KNOWN_HOSTS].into();
+        }
+    }
+
+    /// Returns the line of a beginning, and the head of its URLs if the line has it.
+    #[inline(always)]
+    pub fn find(&self, beginning: &UrlBeginning) -> (Slot, Option<UrlHead>) {
+        let slot = slot_of(beginning);
+        let line = self.0.get(slot.0 as usize);
+        (slot, line.filter(|host| host.beginning == *beginning).and_then(|host| host.head))
+    }
+
+    /// Returns the host of a line that [`KnownHosts::find`] found.
+    #[inline(always)]
+    pub fn get(&self, slot: Slot) -> &KnownHost {
+        &self.0[slot.0 as usize]
+    }
+
+    /// Keeps a host in its line.
+    #[inline]
+    pub fn keep(&mut self, slot: Slot, host: KnownHost) {
+        if let Some(line) = self.0.get_mut(slot.0 as usize) {
+            *line = host;
+        }
+    }
+}
+
+/// Returns the line of a beginning. Anybody may make beginnings that share one: they are looked up in the set.
+#[inline(always)]
+fn slot_of(beginning: &UrlBeginning) -> Slot {
+    const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
+    let (words, _) = beginning.as_chunks();
+    let word = |place: usize, turn| u64::from_le_bytes(words[place]).rotate_left(turn);
+    let hash = (word(0, 11) ^ word(1, 0) ^ word(2, 23) ^ word(3, 46)).wrapping_mul(FACTOR);
+    Slot((hash >> (u64::BITS - KNOWN_HOSTS.ilog2())) as u32)
+}
