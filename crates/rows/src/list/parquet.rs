@@ -22,6 +22,7 @@
 
 use std::borrow::Cow;
 use std::fs::File;
+use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_array::{Array, BinaryViewArray, RecordBatch};
@@ -31,6 +32,7 @@ use parquet::column::page::PageReader;
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{ColumnChunkMetaData, PageIndexPolicy};
 use parquet::schema::types::ColumnDescPtr;
+use portcullis_engine::vectors::{Kind, Vectors, Work};
 
 use super::host::{Hosts, UNREADABLE};
 use super::json::{AskedValues, FoundValues, IN_LISTS, LeftParts};
@@ -570,7 +572,13 @@ impl Urls {
         times.clear();
         agents.clear();
         visits.clear();
-        for row in first..self.rows.min(first + RECORDS_AT_ONCE) {
+        let rows = first..self.rows.min(first + RECORDS_AT_ONCE);
+        if let Some(texts) = self.texts_alone() {
+            doubts.resize(rows.len(), Doubts::default());
+            Vectors::detect().run(Alone { urls: self, texts, rows, arena, records, doubts });
+            return records.len();
+        }
+        for row in rows {
             let values = self.values(row, arena);
             let values = match self.left.is_empty() && self.list.unreadable.is_empty() {
                 true => values,
@@ -591,6 +599,18 @@ impl Urls {
             doubts.push(doubt);
         }
         records.len()
+    }
+
+    /// Returns the texts of the URLs if nothing else is read of a row, as of most files.
+    fn texts_alone(&self) -> Option<&BinaryViewArray> {
+        let ParquetList { unreadable, hosts, decides_by_time, has_visits, .. } = &*self.list;
+        let has_others = self.times.is_some()
+            || hosts.is_some()
+            || (*decides_by_time | *has_visits)
+            || !(self.objects.is_empty() && self.left.is_empty() && unreadable.is_empty());
+        let mut others = (0..).zip(&self.texts).filter(|(value, _)| *value != Value::Url as usize);
+        let is_alone = !has_others && others.all(|(_, texts)| texts.is_none());
+        self.texts[Value::Url as usize].as_ref().filter(|_| is_alone)
     }
 
     /// Returns the values in a row.
@@ -685,9 +705,47 @@ impl Urls {
         }
     }
 
+    /// Returns a row in which only a URL is read as a record, and what is in doubt.
+    #[cold]
+    fn rare_record<'u>(&'u self, row: usize, arena: &'u Arena) -> (Record<'u>, Doubts) {
+        self.record(self.values(row, arena), arena)
+    }
+
     /// Returns the number of rows.
     pub(crate) fn len(&self) -> usize {
         self.rows
+    }
+}
+
+/// Rows with nothing but a URL, as records.
+struct Alone<'u, 'b> {
+    urls: &'u Urls,
+    texts: &'u BinaryViewArray,
+    rows: Range<usize>,
+    arena: &'u Arena,
+    records: &'b mut Vec<Record<'u>>,
+    doubts: &'b mut [Doubts],
+}
+
+impl Work for Alone<'_, '_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with(self, _: impl Kind) {
+        let Alone { urls, texts, rows, arena, records, doubts } = self;
+        for (row, doubt) in rows.zip(doubts) {
+            let text = if texts.is_valid(row) { texts.value(row) } else { b"" };
+            // All but nulls, the requests of logs, and URLs with line ends.
+            let is_usual = text.first().is_some_and(|first| !first.is_ascii_uppercase());
+            records.push(match is_usual && are_above(b'\r', text) {
+                true => Record::plain(text, 0),
+                false => {
+                    let record;
+                    (record, *doubt) = urls.rare_record(row, arena);
+                    record
+                }
+            });
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Searches in texts that are so short that a call of a library's search would take as long.
 
-use wide::u8x16;
+use wide::{u8x16, u8x32};
 
 /// Returns the first place of one of two bytes.
 #[inline]
@@ -25,9 +25,17 @@ pub(super) fn first_of([one, other]: [u8; 2], text: &[u8]) -> Option<usize> {
     rest.iter().position(|byte| *byte == one || *byte == other)
 }
 
-/// Whether all bytes of a text are above another one.
-#[inline]
+/// Whether all bytes of a text are above another one. Loops over many texts are
+/// [`Work`](portcullis_engine::vectors::Work).
+#[inline(always)]
 pub(super) fn are_above(least: u8, text: &[u8]) -> bool {
+    if let Some(last) = text.last_chunk::<32>() {
+        let is_above = |chunk: &[u8; 32]| {
+            let chunk = u8x32::new(*chunk);
+            chunk.min(u8x32::splat(least)).simd_eq(chunk).to_bitmask() == 0
+        };
+        return is_above(last) && text.as_chunks::<32>().0.iter().all(is_above);
+    }
     let is_above = |chunk: &[u8; 16]| {
         let chunk = u8x16::new(*chunk);
         chunk.min(u8x16::splat(least)).simd_eq(chunk).to_bitmask() & 0xffff == 0
