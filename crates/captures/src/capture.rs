@@ -132,15 +132,16 @@ pub struct BrokenRecord {
 pub struct LostCapture {
     subject: Subject<'static>,
     captured_at: Option<UnixSeconds>,
+    has_unread_time: bool,
 }
 
 impl LostCapture {
-    /// Returns the lost capture of a resource.
-    pub(super) fn new(subject: Subject<'_>, captured_at: Option<UnixSeconds>) -> LostCapture {
-        LostCapture { subject: subject.into_owned(), captured_at }
+    /// Whether its time cannot be read, so that it may be newer than any other.
+    pub fn has_unread_time(&self) -> bool {
+        self.has_unread_time
     }
 
-    /// Returns the capture without its body.
+    /// Returns the capture without its body, and without a date if that cannot be read.
     pub fn capture(&self) -> Capture<'_> {
         let subject = match &self.subject {
             Subject::Url(url) => Subject::Url(Cow::Borrowed(url)),
@@ -181,6 +182,21 @@ impl From<&str> for Problem {
 }
 
 impl Problem {
+    /// Returns the problem of a record that is the capture of a resource, at a time or without one. The
+    /// time is an error if it cannot be read.
+    pub fn of_capture(
+        text: impl Into<String>,
+        subject: Subject<'_>,
+        time: Result<Option<UnixSeconds>, String>,
+    ) -> Problem {
+        let (mut text, has_unread_time) = (text.into(), time.is_err());
+        if has_unread_time {
+            text.push_str("; it counts as the newest");
+        }
+        let (subject, captured_at) = (subject.into_owned(), time.unwrap_or_default());
+        Problem { text, lost: Some(LostCapture { subject, captured_at, has_unread_time }) }
+    }
+
     /// Returns the record at a place, which has the problem.
     pub fn of(self, place: impl Into<String>) -> BrokenRecord {
         BrokenRecord { lost: self.lost, ..BrokenRecord::senseless(place, self.text) }

@@ -86,7 +86,8 @@ impl CsvSchema {
                     let has_header = columns.iter().all(|&(field, _, at)| {
                         let (cell, named) = (names[at].as_bytes(), fields.named(field));
                         let is_named = named.is_none_or(|it| it.names().join(".") == names[at]);
-                        let is_time = || seconds_of(cell, Some(TimeUnit::Seconds)).is_some();
+                        let units = [None, Some(TimeUnit::Seconds)];
+                        let is_time = || units.iter().any(|it| seconds_of(cell, *it).is_some());
                         is_named
                             || is_column_name(cell)
                                 && !(field == CaptureField::FetchedAt && is_time())
@@ -114,7 +115,7 @@ impl CsvSchema {
             .then_some("its lines end with CR alone; convert it first (tr '\\r' '\\n')")
     }
 
-    /// Returns the fields of a row. The error says what is wrong.
+    /// Returns the fields of a row. The error says why they may be those of other rows.
     fn record<'r>(&self, row: &'r [u8]) -> Result<Record<'r>, String> {
         let (mut record, mut count, mut is_open) = (Record::default(), 0, false);
         let mut escaped = None;
@@ -140,7 +141,8 @@ impl CsvSchema {
             count += 1;
         }
         if is_open {
-            return Err(OPEN_QUOTE.to_owned());
+            record.fail(OPEN_QUOTE);
+            return Ok(record);
         }
         if count != self.count {
             let fields = if count == 1 { "field" } else { "fields" };
@@ -150,10 +152,8 @@ impl CsvSchema {
                 self.count
             ));
         }
-        match escaped {
-            Some(problem) => Err(problem.to_owned()),
-            None => Ok(record),
-        }
+        escaped.into_iter().for_each(|problem| record.fail(problem));
+        Ok(record)
     }
 }
 

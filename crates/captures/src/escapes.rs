@@ -1,8 +1,12 @@
-//! Finds bodies whose line ends were escaped when they were stored: as one line, or with a backslash in each, a
-//! file says something else than what the server sent, and mostly that everything is allowed.
+//! Finds bodies that were stored as something else than text: with escapes for line ends, as one
+//! line, with a backslash before each line end, in hex or in base64. Read as they are, they say
+//! something else than what the server sent, and mostly that everything is allowed.
 //!
-//! Cost: a search for line ends; a body that has none or escapes each is searched for `\n`, and parsed if it
-//! has it.
+//! Which program wrote them is a guess, so they are not undone: the message says what to write
+//! instead. Cost: a search for line ends and a colon; a body without real line ends is searched for
+//! escapes, and parsed if it has some.
+
+use std::borrow::Cow;
 
 use base64::Engine as _;
 use base64::alphabet;
@@ -25,10 +29,22 @@ const ESCAPED: &str = "its body has `\\n` for line ends, as TSV of databases and
 const BACKSLASHED: &str = "the lines of its body end in `\\`, as MySQL writes them (INTO OUTFILE), and would \
      not be what the server sent; write JSON Lines (mysql --raw -N -e 'SELECT JSON_OBJECT(…)')";
 
+/// The problem of a body with the bytes of line ends in hex.
+const BLOB: &str = "its body has `\\x0A` for line ends, as DuckDB writes a BLOB, and would be one line; \
+     write decode(body), or base64(body) with ‹fields› body_base64=NAME";
+
+/// The problem of a body with other escapes for line ends.
+const OTHERWISE_ESCAPED: &str = "its body has escapes for line ends (such as `%0A` or `\\012`), and would be \
+     one line; write it with real line ends, or in base64 with ‹fields› body_base64=NAME";
+
 /// The problem of a body in base64, as BigQuery exports bytes.
 const ENCODED: &str = "its body is base64, and would be a file without rules; name its field with ‹fields› body_base64=NAME";
 
-/// Returns what is wrong with the line ends of a body; `None` if they are real, or there are none.
+/// The problem of a body in a code that no field can have.
+const OTHERWISE_ENCODED: &str = "its body is hex, or base64 in quotes, cut, or of UTF-16 or gzip, and would \
+     be a file without rules; write its text, or that in base64 with ‹fields› body_base64=NAME";
+
+/// Returns what is wrong with a body that is not the text that the server sent; `None` if it seems to be.
 pub(super) fn problem(body: &[u8]) -> Option<&'static str> {
     let mut ends = memchr::memchr_iter(b'\n', body).peekable();
     let is_escaped = |end: usize| {
@@ -38,24 +54,121 @@ pub(super) fn problem(body: &[u8]) -> Option<&'static str> {
     if ends.peek().is_some() && ends.all(is_escaped) {
         return Some(BACKSLASHED);
     }
-    let line = body.trim_ascii();
-    if is_base64_of_records(line) {
-        return Some(ENCODED);
-    }
-    let is_line = memchr::memchr2(b'\r', b'\n', line).is_none();
-    (is_line && has_more_records(line)).then_some(ESCAPED)
+    let text = body.trim_ascii();
+    let is_line = memchr::memchr2(b'\r', b'\n', text).is_none();
+    encoded(text).or_else(|| if is_line { escaped(text) } else { None })
 }
 
-/// Whether a text is a file in base64, which many programs write in lines.
-fn is_base64_of_records(text: &[u8]) -> bool {
-    // A record has a colon, which base64 has not.
-    if text.is_empty() || memchr::memchr(b':', text).is_some() {
-        return false;
+/// Returns the problem of a text that is a file in hex or base64, which many programs write in lines.
+fn encoded(text: &[u8]) -> Option<&'static str> {
+    let bare = bare(text);
+    // A record has a colon, which neither code has.
+    if bare.is_empty() || memchr::memchr(b':', bare).is_some() {
+        return None;
     }
-    let mut digits: Vec<u8> = text.iter().copied().filter(|it| !it.is_ascii_whitespace()).collect();
+    let mut digits = without_space(bare).into_owned();
+    if let Some(bytes) = bytes_of_hex(&digits) {
+        return is_of_records(&bytes).then_some(OTHERWISE_ENCODED);
+    }
+    let whole = BASE64.decode(&digits).ok();
+    let is_file = whole.as_ref().is_some_and(|bytes| bare == text && records(bytes) > 0);
     // The end may be cut.
     digits.truncate(digits.len() / 4 * 4);
-    BASE64.decode(digits).is_ok_and(|body| records(&body) > 0)
+    let bytes = whole.or_else(|| BASE64.decode(digits).ok()).filter(|bytes| is_of_records(bytes));
+    bytes.map(|_| if is_file { ENCODED } else { OTHERWISE_ENCODED })
+}
+
+/// Returns a text without its white space, as codes may have it.
+pub(super) fn without_space(text: &[u8]) -> Cow<'_, [u8]> {
+    match text.iter().any(u8::is_ascii_whitespace) {
+        true => text.iter().copied().filter(|it| !it.is_ascii_whitespace()).collect(),
+        false => Cow::Borrowed(text),
+    }
+}
+
+/// Returns the digits of a code without the mark before them, and the quotes around them.
+fn bare(text: &[u8]) -> &[u8] {
+    const MARKS: [&[u8]; 5] = [b"b", b"x", b"X", b"E", b"0x"];
+    let without_mark = MARKS.iter().find_map(|mark| text.strip_prefix(*mark));
+    let inside = [text, without_mark.unwrap_or(text)].into_iter().find_map(|text| {
+        let (&first, rest) = text.split_first()?;
+        let (&last, inside) = rest.split_last()?;
+        (first == last && b"'\"".contains(&first)).then_some(inside)
+    });
+    let text = inside.unwrap_or(text);
+    let comma = memchr::memchr(b',', text).filter(|_| text.starts_with(b"data:"));
+    comma.map_or(text, |comma| &text[comma + 1..])
+}
+
+/// Returns the bytes of digits in hex, which may follow `0x` or `\x`.
+fn bytes_of_hex(text: &[u8]) -> Option<Vec<u8>> {
+    let digits = [&b"0x"[..], b"\\x"].iter().find_map(|mark| text.strip_prefix(*mark));
+    let (pairs, []) = digits.unwrap_or(text).as_chunks::<2>() else { return None };
+    pairs.iter().map(|pair| number(pair, 16)).collect()
+}
+
+/// Whether bytes are a file with a record, in UTF-16 too, or are compressed.
+fn is_of_records(bytes: &[u8]) -> bool {
+    let is_utf_16 = || {
+        // Without the order mark and the halves of letters that are none of theirs.
+        let ascii: Vec<u8> = bytes.iter().copied().filter(|it| (1..0xfe).contains(it)).collect();
+        ascii.len() < bytes.len() && records(&ascii) > 0
+    };
+    records(bytes) > 0 || bytes.starts_with(b"\x1f\x8b") || is_utf_16()
+}
+
+/// Returns the problem of a line that has more records if its escapes are undone.
+fn escaped(line: &[u8]) -> Option<&'static str> {
+    let lines = unescaped(line)?;
+    let has = |escape: &[u8]| memchr::memmem::find(line, escape).is_some();
+    (records(&lines) > records(line)).then(|| match () {
+        () if has(b"\\n") || has(b"\\r") => ESCAPED,
+        () if has(b"\\x0") => BLOB,
+        () => OTHERWISE_ESCAPED,
+    })
+}
+
+/// Returns a line with the bytes that its escapes stand for; `None` if none is that of a line end.
+fn unescaped(line: &[u8]) -> Option<Vec<u8>> {
+    let (mut out, mut rest, mut has_end) = (Vec::with_capacity(line.len()), line, false);
+    while let Some(at) = memchr::memchr3(b'\\', b'%', b'&', rest) {
+        out.extend_from_slice(&rest[..at]);
+        let escape = escape(&rest[at..]);
+        let (byte, bytes) = escape.unwrap_or((rest[at], 1));
+        has_end |= b"\r\n".contains(&byte);
+        out.push(byte);
+        rest = &rest[at + bytes..];
+    }
+    out.extend_from_slice(rest);
+    has_end.then_some(out)
+}
+
+/// Returns the byte that the escape at the start of a text stands for, and the length of the escape.
+fn escape(text: &[u8]) -> Option<(u8, usize)> {
+    let byte = |from: usize, digits: usize, radix: u32| {
+        Some((number(text.get(from..from + digits)?, radix)?, from + digits))
+    };
+    match text {
+        [b'\\', b'n', ..] => Some((b'\n', 2)),
+        [b'\\', b'r', ..] => Some((b'\r', 2)),
+        [b'\\', b'x' | b'X', ..] => byte(2, 2, 16),
+        [b'\\', b'u' | b'U', b'0', b'0', ..] => byte(4, 2, 16),
+        [b'\\', b'0'..=b'3', ..] => byte(1, 3, 8),
+        [b'%', ..] => byte(1, 2, 16),
+        [b'&', b'#', ..] => {
+            let end = memchr::memchr(b';', text)?;
+            let (from, radix) = if matches!(text[2], b'x' | b'X') { (3, 16) } else { (2, 10) };
+            let (byte, end) = byte(from, end.checked_sub(from)?, radix)?;
+            Some((byte, end + 1))
+        }
+        _ => None,
+    }
+}
+
+/// Returns the number that digits mean.
+fn number(digits: &[u8], radix: u32) -> Option<u8> {
+    let digits = str::from_utf8(digits).ok().filter(|it| !it.starts_with('+'))?;
+    u8::from_str_radix(digits, radix).ok()
 }
 
 /// Returns what is wrong with a body that is one line because its field has no quotes.
@@ -64,19 +177,6 @@ pub(super) fn problem_of_line(body: &[u8]) -> Option<&'static str> {
         Some(_) => Some(ESCAPED),
         None => body.ends_with(b"\\").then_some(BACKSLASHED),
     }
-}
-
-/// Whether a line has more records if `\n` and `\r` in it are line ends.
-fn has_more_records(line: &[u8]) -> bool {
-    let is_end = |at: &usize| matches!(line.get(at + 1), Some(b'n' | b'r'));
-    if !memchr::memchr_iter(b'\\', line).any(|at| is_end(&at)) {
-        return false;
-    }
-    let mut lines = line.to_vec();
-    for at in memchr::memchr_iter(b'\\', line).filter(is_end) {
-        lines[at..at + 2].fill(b'\n');
-    }
-    records(&lines) > records(line)
 }
 
 /// Returns the number of records that a crawler heeds, or would in a group: the text before the first one may
@@ -102,9 +202,39 @@ mod tests {
             assert_eq!(problem(body.as_bytes()), Some(ESCAPED), "{body}");
         }
         for body in
+            [r"User-agent: *\x0ADisallow: /\x0A", r"User-agent: *\x0D\x0aDisallow: /private"]
+        {
+            assert_eq!(problem(body.as_bytes()), Some(BLOB), "{body}");
+        }
+        for body in [
+            r"User-agent: *\012Disallow: /\012",
+            r"User-agent: *\u000aDisallow: /",
+            "User-agent: *%0ADisallow: /",
+            "User-agent%3A%20%2A%0D%0ADisallow%3A%20/",
+            "User-agent: *&#10;Disallow: /",
+            "User-agent: *&#x0a;Disallow: /",
+        ] {
+            assert_eq!(problem(body.as_bytes()), Some(OTHERWISE_ESCAPED), "{body}");
+        }
+        for body in
             ["VXNlci1hZ2VudDogKgpEaXNhbGxvdzogLwo=", " VXNlci1hZ2Vu\r\ndDogKgpEaXNhbGxvdzogLwo=\n"]
         {
             assert_eq!(problem(body.as_bytes()), Some(ENCODED), "{body:?}");
+        }
+        for body in [
+            "VXNlci1hZ2VudDogKgpEaXNhbGxvdzogL",
+            "\"VXNlci1hZ2VudDogKgpEaXNhbGxvdzogLwo=\"",
+            "b'VXNlci1hZ2VudDogKgpEaXNhbGxvdzogLwo='",
+            "data:text/plain;base64,VXNlci1hZ2VudDogKgpEaXNhbGxvdzogLwo=",
+            "//5VAHMAZQByAC0AYQBnAGUAbgB0ADoAIAAqAAoA",
+            "H4sIAAAAAAACAwMAAAAAAAAAAAA=",
+            "557365722D6167656E743A202A0A446973616C6C6F773A202F0A",
+            "557365722d6167656e743a202a0a 446973616c6c6f773a202f0a",
+            "0x557365722d6167656e743a202a0a",
+            r"\x557365722d6167656e743a202a0a",
+            "X'557365722D6167656E743A202A0A'",
+        ] {
+            assert_eq!(problem(body.as_bytes()), Some(OTHERWISE_ENCODED), "{body}");
         }
         for body in
             ["User-agent: *\\\nDisallow: /\\\n", "a\\\r\nb\\\r\n", "a\r\\\nb", "User-agent: *\\\n"]
@@ -119,6 +249,13 @@ mod tests {
             "bm8gcmVjb3JkOg==",
             r"see C:\new\readme",
             r"Disallow: /a\nb",
+            "User-agent: *",
+            "Disallow: /a%0Ab",
+            "Disallow: /%+A&#10",
+            "&#;&#x;%\\x\\u00\\01",
+            "deadbeef",
+            "0x",
+            "''",
             "User-agent: *\nDisallow: /a\\nDisallow: /b\n",
             "User-agent: *\nDisallow: /a\\\n",
             "User-agent: *\rDisallow: /\\n",

@@ -61,7 +61,7 @@ use super::body::is_html;
 use super::capture::Problem;
 use super::history::{FileOfHost, is_host, read_files};
 use super::json::{JsonError, Text};
-use super::json_path::{FieldValue, Members, without_nan};
+use super::json_path::{FieldValue, Members, mended, without_nan};
 use super::limits::{FILES_PER_RECORD_MAX, HEADER_VALUES_MAX};
 use super::record::{Head, Record};
 use super::schema::{CaptureField, FieldMap};
@@ -215,14 +215,14 @@ impl RecordReader for MemberSchema {
         let arena = Bump::new();
         let mut record = Record::default();
         if let Err(error) = self.members.read(text, &arena, &mut record.values) {
-            let Some(text) = str::from_utf8(text).ok().and_then(without_nan) else {
-                return Err(match error {
-                    JsonError::Syntax(error) => describe(&error, 0),
-                    JsonError::Value { column, problem } => format!("column {column}: {problem}"),
-                }
-                .into());
+            if let Some(text) = str::from_utf8(text).ok().and_then(without_nan) {
+                return self.read(text.as_bytes(), config, sink);
+            }
+            let problem = match error {
+                JsonError::Syntax(error) => describe(&error, 0),
+                JsonError::Value { column, problem } => format!("column {column}: {problem}"),
             };
-            return self.read(text.as_bytes(), config, sink);
+            return Err(self.damaged(text, problem, config));
         }
         record.note_found(&self.fields);
         let has_url = record.values[CaptureField::Url as usize].value != FieldValue::Null;
@@ -231,10 +231,11 @@ impl RecordReader for MemberSchema {
                 self.fields.note_two(field);
             }
         }
-        let (headers, Redirects(redirects_followed)) = match head_of(text, &mut record) {
-            Ok(head) => head,
-            Err(problem) => return Err(record.lost(problem, &self.fields)),
-        };
+        let head = head_of(text, &mut record);
+        let (headers, Redirects(redirects_followed)) = head.unwrap_or_else(|problem| {
+            record.fail(problem);
+            Default::default()
+        });
         let head = Head {
             ranges: headers.all("content-range").collect(),
             has_fields: headers.has_any,
@@ -262,6 +263,17 @@ impl RecordReader for MemberSchema {
 }
 
 impl MemberSchema {
+    /// Returns the problem of a line that cannot be read, with what can be read of it.
+    #[cold]
+    fn damaged(&self, line: &[u8], problem: String, config: &ReadConfig) -> Problem {
+        let (text, arena, mut record) = (mended(line), Bump::new(), Record::default());
+        // What comes before an error counts: it is why there is a problem.
+        let _ = self.members.read(text.as_bytes(), &arena, &mut record.values);
+        record.fail(problem.clone());
+        let read = record.capture(&Head::default(), &self.fields, config);
+        read.map_or_else(|problem| problem, |_| problem.into())
+    }
+
     /// Reads a line with the files of hosts by date, and passes their captures to `sink`, one by one. `None` if it
     /// is no such line, or what is wrong with it. Hosts and dates may come twice, as in several lines.
     fn read_history(

@@ -9,7 +9,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use bumpalo::Bump;
-use portcullis_robots::access::{TimeUnit, seconds_of};
+use portcullis_robots::access::{TimeUnit, is_date, seconds_of};
 
 use super::json::Json;
 
@@ -32,11 +32,11 @@ pub enum FieldValue<'r> {
 
 impl FieldValue<'_> {
     /// Returns the seconds since 1970 of the time that the value means; `None` if it is none. Numbers,
-    /// also as text, are times if their unit is named.
+    /// also as text, are times if their unit is named, unless their digits are a date.
     pub fn seconds(&self, unit: Option<TimeUnit>) -> Option<i64> {
         match self {
             FieldValue::Text(text) => seconds_of(text, unit),
-            FieldValue::Number(number) => unit?.seconds(*number),
+            FieldValue::Number(number) => unit.filter(|_| !is_date(*number))?.seconds(*number),
             FieldValue::Time(seconds) => Some(*seconds),
             _ => None,
         }
@@ -150,6 +150,49 @@ pub fn without_nan(text: &str) -> Option<String> {
     has_any.then_some(out)
 }
 
+/// Returns a text in which every string is valid: U+FFFD stands for bytes that are not UTF-8,
+/// surrogates without a partner, other escapes than those of JSON and control characters. So the rest
+/// of a damaged object can be read.
+#[cold]
+pub(crate) fn mended(text: &[u8]) -> String {
+    let text = String::from_utf8_lossy(text);
+    let (mut out, mut rest, mut is_inside) = (String::with_capacity(text.len()), &*text, false);
+    while let Some(at) = rest.find(|letter: char| letter < ' ' || matches!(letter, '"' | '\\')) {
+        let (before, found) = rest.split_at(at);
+        out.push_str(before);
+        is_inside ^= found.starts_with('"');
+        let escape = escape_bytes(found);
+        let bytes = match escape {
+            Some(bytes) => bytes,
+            None if found.starts_with('\\') => {
+                1 + found[1..].chars().next().map_or(0, char::len_utf8)
+            }
+            None => 1,
+        };
+        let is_valid = !is_inside || found.starts_with('"') || escape.is_some();
+        out.push_str(if is_valid { &found[..bytes] } else { "\u{fffd}" });
+        rest = &found[bytes..];
+    }
+    out + rest
+}
+
+/// Returns the length of the valid escape of JSON that a text begins with (RFC 8259, section 7).
+fn escape_bytes(text: &str) -> Option<usize> {
+    let unit = |at: usize| {
+        let digits = text.get(at..at + 6)?.strip_prefix("\\u")?;
+        let is_hex = digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+        u16::from_str_radix(digits, 16).ok().filter(|_| is_hex)
+    };
+    match text.as_bytes() {
+        [b'\\', b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't', ..] => Some(2),
+        _ => match unit(0)? {
+            0xd800..0xdc00 => unit(6).filter(|low| (0xdc00..0xe000).contains(low)).map(|_| 12),
+            0xdc00..0xe000 => None,
+            _ => Some(6),
+        },
+    }
+}
+
 /// Returns the length of the string that a text begins with. `None` if it has no end.
 fn end_of_string(text: &str) -> Option<usize> {
     let mut at = 1;
@@ -202,7 +245,8 @@ pub struct Found<'l> {
     pub rank: usize,
     /// The value. Null if there is none.
     pub value: FieldValue<'l>,
-    /// Whether an object has the member twice, so that there is no value.
+    /// Whether an object has the member twice, or would have it in a damaged text, so that the value is
+    /// not known.
     pub is_repeated: bool,
     /// Whether another path or name has another value, which does not count.
     pub has_other: bool,
@@ -307,9 +351,10 @@ impl Members {
         found: &mut [Found<'l>],
         near: Option<&mut Near<'l>>,
     ) -> Result<(), JsonError> {
-        let walk = &mut Walk { members: self, arena, found, near };
-        ValueAt { depth: 0, paths: self.all(), ended: 0, walk }.read(&mut json)?;
-        json.end()
+        let mut walk = Walk { members: self, arena, found, near, damage: None };
+        ValueAt { depth: 0, paths: self.all(), ended: 0, walk: &mut walk }.read(&mut json)?;
+        json.end()?;
+        walk.damage.map_or(Ok(()), Err)
     }
 
     /// Reads a text, of a table, into `found`, as [`Members::read`] reads a text with members: one that does not
@@ -317,7 +362,7 @@ impl Members {
     ///
     /// # Errors
     ///
-    /// If it begins as an object and is not JSON, or a text in it is so.
+    /// If it begins as an object and is not JSON, or a text in it is so. The members in it are not known then.
     pub fn read_text<'l>(
         &self,
         text: &'l [u8],
@@ -325,7 +370,9 @@ impl Members {
         found: &mut [Found<'l>],
         near: Option<&mut Near<'l>>,
     ) -> Result<(), JsonError> {
-        Walk { members: self, arena, found, near }.enter(0, self.all(), text)
+        let mut walk = Walk { members: self, arena, found, near, damage: None };
+        walk.enter(0, self.all(), text)?;
+        walk.damage.map_or(Ok(()), Err)
     }
 
     /// Reads a text that is missing, as null.
@@ -363,6 +410,8 @@ struct Walk<'w, 'l> {
     arena: &'l Bump,
     found: &'w mut [Found<'l>],
     near: Option<&'w mut Near<'l>>,
+    /// The first problem of a text with members.
+    damage: Option<JsonError>,
 }
 
 impl<'l> Walk<'_, 'l> {
@@ -429,7 +478,7 @@ impl<'l> Walk<'_, 'l> {
     }
 
     /// Follows paths into a text at a depth, if it begins as an object written as JSON. The rest of a damaged one
-    /// is not known, so the members before the damage do not count.
+    /// is not known, so the members before the damage do not count. What is beside the text does.
     fn enter(&mut self, depth: usize, paths: u64, text: &'l [u8]) -> Result<(), JsonError> {
         if !text.trim_ascii_start().starts_with(b"{") {
             return Ok(());
@@ -441,12 +490,21 @@ impl<'l> Walk<'_, 'l> {
             json.end()
         };
         let Err(error) = read(text) else { return Ok(()) };
-        match str::from_utf8(text).ok().and_then(without_nan) {
+        let read_again = match str::from_utf8(text).ok().and_then(without_nan) {
             // What was found before is found again.
             Some(text) => read(arena.alloc_str(&text).as_bytes()),
             None => Err(error),
+        };
+        if read_again.is_err() {
+            numbers(paths).for_each(|number| self.set_repeated(number));
         }
+        read_again
     }
+}
+
+/// Returns the problem of a text with members.
+pub(crate) fn of_text(error: &JsonError) -> String {
+    format!("a text with damaged JSON: {error}")
 }
 
 /// Returns the numbers in a set of paths.
@@ -499,8 +557,9 @@ impl<'l> ValueAt<'_, '_, 'l> {
         let paths = self.paths & !self.ended;
         if paths != 0
             && let Err(error) = self.walk.enter(self.depth, paths, text)
+            && let Err(error) = json.fail::<()>(of_text(&error))
         {
-            return json.fail(format!("a text with damaged JSON: {error}"));
+            self.walk.damage.get_or_insert(error);
         }
         self.set(FieldValue::Text(Cow::Borrowed(text)));
         Ok(())

@@ -2,6 +2,11 @@
 //!
 //! Use [`schema`](super::schema) for the names of fields, and [`settle`] for the answer of a status
 //! and a body. The error says what is wrong with the record, which then has no capture.
+//!
+//! † A record whose resource can be read is an answer of its server, whatever else is wrong with it.
+//! So readers note a problem in the record ([`Record::fail`]), and [`Record::capture`] reads the
+//! resource and the time before it tells the problem. An older file is not the newest then, and
+//! without a readable time, no other is.
 
 use std::borrow::Cow;
 
@@ -10,10 +15,12 @@ use base64::Engine as _;
 use portcullis_dialect::Fetched;
 use portcullis_engine::bytes::trim;
 use portcullis_files::input::stands_for_none;
-use portcullis_robots::access::{CaptureNote, TimeUnit, UnixSeconds, in_range};
+use portcullis_robots::access::{
+    CaptureNote, TimeUnit, UnixSeconds, in_range, is_date, seconds_of,
+};
 
 use super::body::{Settled, is_redirect, notes, settle, status_of};
-use super::capture::{LostCapture, Problem};
+use super::capture::Problem;
 use super::escapes::{self, BASE64};
 use super::fields::may_be_whole;
 use super::json_path::{FieldValue, Found};
@@ -34,12 +41,19 @@ pub(super) struct Head<'h> {
 #[derive(Default)]
 pub(super) struct Record<'r> {
     pub values: [Found<'r>; CaptureField::ALL.len()],
+    /// The reason why the record cannot be used.
+    problem: Option<String>,
 }
 
 impl<'r> Record<'r> {
     /// Sets the value of a field under the name with this rank.
     pub fn set(&mut self, field: CaptureField, rank: usize, value: FieldValue<'r>) {
         self.values[field as usize].set(rank, value);
+    }
+
+    /// Notes that the record cannot be used, unless a problem was noted before.
+    pub fn fail(&mut self, problem: impl Into<String>) {
+        self.problem.get_or_insert_with(|| problem.into());
     }
 
     /// Takes the value of a field; `None` if it is missing.
@@ -68,12 +82,21 @@ impl<'r> Record<'r> {
 
     /// Returns a text, or `None` if it is null or missing.
     fn text(&mut self, field: CaptureField) -> Result<Option<Cow<'r, [u8]>>, String> {
+        self.check_read(field)?;
         match self.take(field) {
             None | Some(FieldValue::Null) => Ok(None),
             Some(FieldValue::Text(text)) => Ok(Some(text)),
             Some(other) => {
                 Err(format!("its {} is {}; expected text", field.as_str(), other.kind()))
             }
+        }
+    }
+
+    /// Checks that the value of a field is known, or that there is none.
+    fn check_read(&self, field: CaptureField) -> Result<(), String> {
+        match self.values[field as usize].is_repeated {
+            true => Err(format!("its {} cannot be read", field.as_str())),
+            false => Ok(()),
         }
     }
 
@@ -88,13 +111,6 @@ impl<'r> Record<'r> {
         }
     }
 
-    /// Returns a problem of the record, which is the capture of a known resource at a known time, or none of these.
-    pub fn lost(mut self, text: String, fields: &FieldMap) -> Problem {
-        let subject = self.subject(fields).ok();
-        let lost = subject.zip(self.time(fields.unit).ok());
-        Problem { text, lost: lost.map(|(subject, time)| LostCapture::new(subject, time)) }
-    }
-
     /// Returns the capture of an answer with this head.
     pub fn capture(
         mut self,
@@ -102,11 +118,20 @@ impl<'r> Record<'r> {
         fields: &FieldMap,
         config: &ReadConfig,
     ) -> Result<Capture<'r>, Problem> {
-        let subject = self.subject(fields)?;
-        let captured_at = self.time(fields.unit)?;
-        match self.settled(head, fields, config) {
-            Ok(settled) => Ok(settled.capture(subject, captured_at)),
-            Err(text) => Err(Problem { text, lost: Some(LostCapture::new(subject, captured_at)) }),
+        let problem = self.problem.take();
+        let subject = match self.subject(fields) {
+            Ok(subject) => subject,
+            Err(text) => return Err(problem.unwrap_or(text).into()),
+        };
+        let time = self.time(fields.unit);
+        let settled = match problem {
+            Some(problem) => Err(problem),
+            None => self.settled(head, fields, config),
+        };
+        match (settled, time) {
+            (Ok(settled), Ok(time)) => Ok(settled.capture(subject, time)),
+            (Ok(_), Err(text)) => Err(Problem::of_capture(text.clone(), subject, Err(text))),
+            (Err(text), time) => Err(Problem::of_capture(text, subject, time)),
         }
     }
 
@@ -155,6 +180,7 @@ impl<'r> Record<'r> {
     }
 
     fn time(&mut self, unit: Option<TimeUnit>) -> Result<Option<UnixSeconds>, String> {
+        self.check_read(CaptureField::FetchedAt)?;
         let value = match self.take(CaptureField::FetchedAt) {
             None | Some(FieldValue::Null) => return Ok(None),
             Some(value) => value,
@@ -162,8 +188,12 @@ impl<'r> Record<'r> {
         match (value.seconds(unit), value) {
             (Some(seconds), _) => answered_at(seconds).map(Some),
             (None, FieldValue::Text(text)) => {
-                let text = String::from_utf8_lossy(&text);
-                Err(format!("its time is {text:?}; {EXPECTED_TIME}"))
+                let is_date = unit.is_some() && seconds_of(&text, None).is_some();
+                let fix = if is_date { A_DATE } else { EXPECTED_TIME };
+                Err(format!("its time is {:?}; {fix}", String::from_utf8_lossy(&text)))
+            }
+            (None, FieldValue::Number(number)) if is_date(number) => {
+                Err(format!("its time is {number}; {A_DATE}"))
             }
             (None, other) => Err(format!("its fetched_at is {}; {EXPECTED_TIME}", other.kind())),
         }
@@ -238,6 +268,10 @@ const NO_OUTCOME: &str = "no status, no body and no error, so its outcome is not
 const EXPECTED_TIME: &str = "expected a date or time, such as 2024-05-01T12:00:00Z, 2024-05-01 or 20240501120000, or a number \
      with ‹time_unit›";
 
+/// The problem of digits that are a date, which may be a number of the unit too.
+const A_DATE: &str =
+    "a date, or a number of ‹time_unit›; write such a date as 2024-05-01T12:00:00Z";
+
 /// Whether a text in a field for a boolean says no. Any other text may be the reason.
 fn is_false(text: &[u8]) -> bool {
     const FALSE: [&[u8]; 6] = [b"", b"false", b"f", b"no", b"n", b"0"];
@@ -266,10 +300,11 @@ fn robots_txt_of(site: &[u8]) -> Option<Subject<'static>> {
     Some(Subject::Url(Cow::Owned([origin, b"/robots.txt"].concat())))
 }
 
-/// Decodes `text` up to the size limit, and at least one byte more if there is one.
+/// Decodes `text`, which may be in lines, up to the size limit, and at least one byte more if there is one.
 fn decode(text: &[u8], config: &ReadConfig) -> Result<Vec<u8>, String> {
     // Four digits encode three bytes.
     let digits_max = (config.body_bytes_max() / 3 + 1) * 4;
+    let text = escapes::without_space(text);
     let counted = &text[..text.len().min(digits_max)];
     BASE64.decode(counted).map_err(|error| format!("its body_base64 is not base64: {error}"))
 }

@@ -28,7 +28,7 @@ use portcullis_files::kind;
 use portcullis_files::limits::CHUNK_BYTES;
 
 use super::decoding::Budget;
-use super::fields::{block_bytes, unfold};
+use super::fields::{block_bytes, lines, unfold};
 pub use super::warc_targets::Targets;
 
 use super::capture::Problem;
@@ -104,6 +104,7 @@ impl WarcReader {
             return Ok(true);
         };
         if !self.are_members || self.damages == WARC_DAMAGES_MAX {
+            batch.add_lost(position, Problem { text: problem.clone(), lost });
             return Err(self.window.problem(format!(
                 "record at byte {position}: {problem}; the rest is not read, because it is not known where \
                  the next record begins; write the archive anew, with a member of gzip for each record"
@@ -127,27 +128,38 @@ impl WarcReader {
                 ));
             }
             if is_stump(at_hand) {
-                return Err(self.cut_short());
+                return Err(self.cut_short(batch, None));
             }
             return Ok(Err("no WARC record begins here".into()));
         }
         let window = &at_hand[..at_hand.len().min(HEADER_BLOCK_BYTES_MAX)];
         self.has_begun = true;
-        let Some(header_bytes) = block_bytes(window) else {
-            if window.len() < HEADER_BLOCK_BYTES_MAX {
-                return Err(self.cut_short());
-            }
-            let problem = format!("its header is longer than {HEADER_BLOCK_BYTES_MAX} bytes");
-            return Ok(Err(problem.into()));
-        };
-        let header = unfold(&window[..header_bytes]);
+        // The whole lines of a header without an end.
+        let lines_bytes = || memchr::memrchr(b'\n', window).map_or(0, |end| end + 1);
+        let end = block_bytes(window);
+        let header = unfold(&window[..end.unwrap_or_else(lines_bytes)]);
         let header = match Header::read(&header) {
             Ok(header) => header,
             Err(problem) => return Ok(Err(problem.into())),
         };
         let (fate, has_crlf) = (header.fate(), header.has_crlf);
-        let bytes = header.block_bytes.saturating_add(header_bytes as u64);
-        self.read_block(header_bytes, bytes, has_crlf, fate, batch)
+        match (end, header.block_bytes) {
+            (Some(header_bytes), Some(block_bytes)) => {
+                let bytes = block_bytes.saturating_add(header_bytes as u64);
+                self.read_block(header_bytes, bytes, has_crlf, fate, batch)
+            }
+            (Some(_), None) => {
+                Ok(Err(header.problem("its header has no Content-Length".to_owned())))
+            }
+            (None, _) if window.len() < HEADER_BLOCK_BYTES_MAX => {
+                let problem = header.problem(CUT_SHORT.to_owned());
+                Err(self.cut_short(batch, Some(problem)))
+            }
+            (None, _) => {
+                let problem = format!("its header is longer than {HEADER_BLOCK_BYTES_MAX} bytes");
+                Ok(Err(header.problem(problem)))
+            }
+        }
     }
 
     /// Reads the record of `bytes` bytes at the start of the window, with its header.
@@ -160,6 +172,11 @@ impl WarcReader {
         batch: &mut Records,
     ) -> Result<Result<(), Problem>, InputError> {
         let position = self.window.position();
+        let lost = |fate: &Fate, problem: &str| match fate {
+            Ok(Some(kept)) => kept.lost(format!("{problem}{}", kept.name())),
+            Ok(None) => problem.into(),
+            Err(known) => Problem { text: problem.to_owned(), lost: known.lost.clone() },
+        };
         let bytes_max = match fate {
             Ok(Some(_)) => WARC_RECORD_BYTES_MAX,
             // Other records are buffered only to check that they end correctly.
@@ -172,50 +189,78 @@ impl WarcReader {
                 Err(kept.lost(format!("it is longer than {bytes_max} bytes; {fix}")))
             };
             batch.push(position, fate, too_long);
-            return if self.window.skip(bytes) { Ok(Ok(())) } else { Err(self.cut_short()) };
+            self.window.consume(header_bytes);
+            return self.skip_block(bytes - header_bytes as u64, batch);
         };
         self.window.fill(bytes + END_BYTES);
         let Some((record, rest)) = self.window.buffer().split_at_checked(bytes) else {
-            return Err(self.cut_short());
+            let problem = lost(&fate, CUT_SHORT);
+            return Err(self.cut_short(batch, Some(problem)));
         };
         // The record ends with the last readable byte, and its checksum may be the damage.
         if self.window.has_failed() && rest.iter().all(|byte| b"\r\n".contains(byte)) {
-            return Err(self.cut_short());
+            let problem = lost(&fate, CUT_SHORT);
+            return Err(self.cut_short(batch, Some(problem)));
         }
         let block = &record[header_bytes..];
-        // A record whose writer was killed after its header.
-        if let Ok(Some(kept)) = &fate
-            && begins_record(block)
-        {
-            return Ok(
-                Err(kept.lost(format!("another record begins in its block{}", kept.name()))),
-            );
-        }
-        let end =
-            end_of_record(rest, has_crlf).filter(|end| end.is_sure || !has_line_of_record(block));
-        let Some(End { bytes: end_bytes, .. }) = end else {
-            let problem = "its block is longer or shorter than its Content-Length says";
-            return Ok(Err(match fate {
-                Ok(Some(kept)) => kept.lost(format!("{problem}{}", kept.name())),
-                Ok(None) | Err(_) => problem.into(),
-            }));
+        let Some(end) = end_of_record(rest, has_crlf) else {
+            return Ok(Err(lost(&fate, WRONG_LENGTH)));
         };
+        // A block that nobody reads may have anything in it if its end is known otherwise.
+        let ends_member = self.are_members && self.window.has_member_after(bytes + end.bytes);
+        let is_skipped = matches!(fate, Ok(None)) && ends_member;
+        if !is_skipped && has_record(block, end.is_sure, true) {
+            let problem = if end.is_sure { ANOTHER_RECORD } else { WRONG_LENGTH };
+            return Ok(Err(lost(&fate, problem)));
+        }
         batch.push(position, fate, |kept| Ok((kept, block.to_vec())));
-        self.window.consume(bytes + end_bytes);
+        self.window.consume(bytes + end.bytes);
         Ok(Ok(()))
     }
 
-    /// Returns the error of a file that ends, or becomes unreadable, inside a record.
-    fn cut_short(&mut self) -> InputError {
+    /// Skips the rest of a record that is too long to be held.
+    fn skip_block(
+        &mut self,
+        mut bytes: u64,
+        batch: &mut Records,
+    ) -> Result<Result<(), Problem>, InputError> {
+        let mut has_another = false;
+        while bytes > 0 {
+            let wanted = usize::try_from(bytes).map_or(CHUNK_BYTES, |bytes| bytes.min(CHUNK_BYTES));
+            if !self.window.fill(wanted) {
+                return Err(self.cut_short(batch, None));
+            }
+            let is_last = wanted as u64 == bytes;
+            has_another |= has_record(&self.window.buffer()[..wanted], true, is_last);
+            // The begin of a header may be in two parts.
+            let passed = if is_last { wanted } else { wanted - VERSION_AND_FIELD_BYTES };
+            self.window.consume(passed);
+            bytes -= passed as u64;
+        }
+        self.window.fill(END_BYTES);
+        let is_end = |byte: &&u8| b"\r\n".contains(byte);
+        let end_bytes = self.window.buffer().iter().take_while(is_end).count();
+        let ends_member = self.are_members && self.window.has_member_after(end_bytes);
+        Ok(if has_another && !ends_member { Err(ANOTHER_RECORD.into()) } else { Ok(()) })
+    }
+
+    /// Returns the error of a file that ends, or becomes unreadable, inside a record, whose problem is
+    /// noted if it is the capture of a known resource.
+    fn cut_short(&mut self, batch: &mut Records, problem: Option<Problem>) -> InputError {
+        let position = self.window.position();
+        problem.into_iter().for_each(|problem| batch.add_lost(position, problem));
         match self.window.take_failure() {
             Some(error) => error,
             None => {
-                let position = self.window.position();
                 self.window.problem(format!("the file ends inside the record at byte {position}"))
             }
         }
     }
 }
+
+const CUT_SHORT: &str = "the file ends inside it";
+const WRONG_LENGTH: &str = "its block is longer or shorter than its Content-Length says";
+const ANOTHER_RECORD: &str = "another record begins in its block";
 
 /// A record's header and block, or its problem.
 type Record = Result<(Kept, Vec<u8>), Problem>;
@@ -236,6 +281,13 @@ impl Records {
             Ok(Some(it)) => self.add(position, kept(it)),
             Ok(None) => {}
             Err(problem) => self.add(position, Err(problem)),
+        }
+    }
+
+    /// Adds the problem of a record that is the capture of a known resource.
+    fn add_lost(&mut self, position: u64, problem: Problem) {
+        if problem.lost.is_some() {
+            self.add(position, Err(problem));
         }
     }
 
@@ -296,9 +348,35 @@ pub(super) fn end_of_record(rest: &[u8], has_crlf: bool) -> Option<End> {
     }
 }
 
-/// Whether a line of `bytes` but the first can begin a record. A hole in a file is zeros.
-fn has_line_of_record(bytes: &[u8]) -> bool {
-    let begins = |&start: &usize| start > 0 && b"\n\0".contains(&bytes[start - 1]);
-    let mut lines = memmem::find_iter(bytes, kind::WARC).filter(begins);
-    lines.any(|start| begins_record(&bytes[start..]))
+/// Whether another record begins in a block, or in a part of it that may be the last: at any byte,
+/// because the writer of a record may be killed there.
+///
+/// † What is appended to such a record is a part of its block, and where that ends the text of a
+/// stranger may stand, who has any line ends and records follow. So a version line with a field of WARC
+/// below it is damage, although it may be in a body too. One without such a field is in a body, unless
+/// it is not sure that the block ends where it should.
+fn has_record(block: &[u8], is_end_sure: bool, is_last: bool) -> bool {
+    let begins = |&start: &usize| begins_record(&block[start..]);
+    let mut starts = memmem::find_iter(block, kind::WARC).filter(begins).peekable();
+    while let Some(start) = starts.next() {
+        let end = starts.peek().copied();
+        let header = &block[start..end.unwrap_or(block.len())];
+        let is_cut = is_last && end.is_none() && lines(header).skip(1).all(<[u8]>::is_empty);
+        let fields = || lines(header).skip(1).take_while(|line| !line.is_empty());
+        if !is_end_sure || is_cut || fields().any(is_field) {
+            return true;
+        }
+    }
+    false
 }
+
+/// Whether a line is a field that only records have.
+fn is_field(line: &[u8]) -> bool {
+    line.get(..FIELD.len()).is_some_and(|start| start.eq_ignore_ascii_case(FIELD))
+}
+
+/// The begin of the names of most fields.
+const FIELD: &[u8] = b"WARC-";
+
+/// The bytes in which a record shows that it begins: its first lines, up to a field with such a name.
+const VERSION_AND_FIELD_BYTES: usize = 4096;

@@ -13,7 +13,7 @@ use portcullis_files::kind;
 use portcullis_robots::access::{CachingHeaders, CaptureNote, UnixSeconds};
 
 use super::body::{Settled, is_html, is_redirect, notes, settle};
-use super::capture::{LostCapture, Problem, names_robots_txt};
+use super::capture::{Problem, names_robots_txt};
 use super::decoding::Budget;
 use super::fields::{WHITE_SPACE, byte_count, fields, lines};
 use super::http::{HeadProblem, Message};
@@ -83,8 +83,8 @@ pub(super) fn find_header(window: &mut Source) -> Result<bool, InputError> {
 /// A header, with the fields that are used.
 #[derive(Default)]
 pub(super) struct Header<'h> {
-    /// The length of the block after the header.
-    pub(super) block_bytes: u64,
+    /// The length of the block after the header; `None` if the header does not say.
+    pub(super) block_bytes: Option<u64>,
     /// Whether lines end in CRLF, as the standard requires, instead of LF alone.
     pub(super) has_crlf: bool,
     record_type: Option<&'h [u8]>,
@@ -144,8 +144,7 @@ impl<'h> Header<'h> {
                 return Err("its header has a field twice");
             }
         }
-        let length = length.and_then(byte_count);
-        found.block_bytes = length.ok_or("its header has no Content-Length")?;
+        found.block_bytes = length.and_then(byte_count);
         found.target = found.target.map(without_brackets);
         found.repeated_target = found.repeated_target.map(without_brackets);
         Ok(found)
@@ -182,11 +181,19 @@ impl<'h> Header<'h> {
         Confirms::CapturedAt(self.repeated_date.filter(|_| !is_other).and_then(date))
     }
 
+    /// Returns the problem of the record, of which nothing but this header can be read.
+    pub(super) fn problem(&self, text: String) -> Problem {
+        let lost = match self.fate() {
+            Ok(Some(kept)) => return kept.lost(text),
+            Ok(None) => None,
+            Err(problem) => problem.lost,
+        };
+        Problem { text, lost }
+    }
+
     /// Returns the treatment of the record.
     pub(super) fn fate(&self) -> Fate {
-        let Some(record_type) = self.record_type.map(<[u8]>::to_ascii_lowercase) else {
-            return Err("its header has no WARC-Type; write the archive anew".into());
-        };
+        let record_type = self.record_type.map(<[u8]>::to_ascii_lowercase).unwrap_or_default();
         // Types that are not answers (ISO 28500, section 5.5). A `continuation` is the rest of a
         // response whose first part is marked as segmented.
         if let b"warcinfo" | b"request" | b"metadata" | b"conversion" | b"continuation" =
@@ -197,23 +204,28 @@ impl<'h> Header<'h> {
         let Some(url) = self.target.filter(|url| !url.is_empty()) else {
             return Err("its header has no WARC-Target-URI; write the archive anew".into());
         };
-        if !names_robots_txt(url) {
+        if !names_robots_txt(url) && !record_type.is_empty() {
             return Ok(None);
         }
+        let no_date = || "its WARC-Date is no date; write the archive anew".to_owned();
+        let time = self.date.map(|it| date(it).ok_or_else(no_date)).transpose();
         let kind = match &*record_type {
-            b"response" => Kind::Response,
-            b"resource" if self.content_type.is_some_and(is_response) => Kind::Response,
-            b"resource" => Kind::Resource,
-            b"revisit" => Kind::Revisit,
-            _ => {
-                let problem = "its WARC-Type is not known; convert it to `response`";
-                return Err(lost(problem.into(), url, self.date.and_then(date)));
-            }
+            b"response" => Ok(Kind::Response),
+            b"resource" if self.content_type.is_some_and(is_response) => Ok(Kind::Response),
+            b"resource" => Ok(Kind::Resource),
+            b"revisit" => Ok(Kind::Revisit),
+            b"" => Err("its header has no WARC-Type; write the archive anew".to_owned()),
+            _ => Err("its WARC-Type is not known; convert it to `response`".to_owned()),
+        };
+        let (kind, captured_at) = match (kind, time) {
+            (Ok(kind), Ok(time)) => (kind, time),
+            (Ok(_), Err(problem)) => return Err(lost(problem.clone(), url, Err(problem))),
+            (Err(problem), time) => return Err(lost(problem, url, time)),
         };
         Ok(Some(Kept {
             kind,
             url: url.to_vec(),
-            captured_at: self.date.and_then(date),
+            captured_at,
             repeats: self.repeats(),
             payload: match kind {
                 Kind::Revisit => PayloadNames::of(self.digest, self.repeated_id),
@@ -225,10 +237,12 @@ impl<'h> Header<'h> {
     }
 }
 
-/// Returns the problem of a record that is the capture of a URL.
-fn lost(text: String, url: &[u8], captured_at: Option<UnixSeconds>) -> Problem {
-    let subject = Subject::Url(Cow::Borrowed(url));
-    Problem { text, lost: Some(LostCapture::new(subject, captured_at)) }
+/// Returns the problem of a record that is the capture of a URL, if that is one of a robots.txt.
+fn lost(text: String, url: &[u8], time: Result<Option<UnixSeconds>, String>) -> Problem {
+    if !names_robots_txt(url) {
+        return text.into();
+    }
+    Problem::of_capture(text, Subject::Url(Cow::Borrowed(url)), time)
 }
 
 /// Whether the type of a block says that it is an HTTP message (RFC 9112, section 10.2).
@@ -251,7 +265,7 @@ impl Kept {
 
     /// Returns the problem of its record, of which nothing else can be read.
     pub(super) fn lost(&self, text: String) -> Problem {
-        lost(text, &self.url, self.captured_at)
+        lost(text, &self.url, Ok(self.captured_at))
     }
 
     /// Builds the capture of a record from its block and the HTTP response in it.
@@ -328,7 +342,7 @@ mod tests {
         let header = format!("WARC/1.0\r\n{lines}Content-Length: 7\r\n\r\n");
         let header = unfold(header.as_bytes());
         let header = Header::read(&header).unwrap();
-        assert_eq!((header.block_bytes, header.has_crlf), (7, true));
+        assert_eq!((header.block_bytes, header.has_crlf), (Some(7), true));
         header.fate()
     }
 
@@ -376,7 +390,7 @@ mod tests {
         };
         assert_eq!(fate(lines), Ok(Some(kept)));
         let lines = "WARC-Type: resource\r\nWARC-Target-URI: ftp://a.example/robots.txt\r\n\
-                     Content-Type: text/html\r\nWARC-Truncated:\r\nWARC-Date: yesterday\r\n";
+                     Content-Type: text/html\r\nWARC-Truncated:\r\n";
         let kept = Kept {
             kind: Kind::Resource,
             url: b"ftp://a.example/robots.txt".to_vec(),
@@ -410,7 +424,7 @@ mod tests {
         }
         for length in ["", "Content-Length: x\r\n", "Content-Length:\r\n"] {
             let header = format!("WARC/1.0\r\nWARC-Type: response\r\n{length}\r\n");
-            assert!(Header::read(header.as_bytes()).is_err());
+            assert_eq!(Header::read(header.as_bytes()).unwrap().block_bytes, None);
         }
         let whole = "WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: http://a.example/robots.txt\r\n\
                      WARC-Date: 2024-01-01T00:00:00Z\r\nContent-Length: 7\r\n\r\n";

@@ -44,7 +44,10 @@ impl Targets {
             Err(problem) => return Err(self.failure(problem)),
         };
         let (url, is_metadata) = (header.target().map(<[u8]>::to_vec), header.is_metadata());
-        let bytes = header.block_bytes.saturating_add(header_bytes.unwrap_or(0) as u64);
+        let Some(block_bytes) = header.block_bytes else {
+            return Err(self.failure("its header has no Content-Length"));
+        };
+        let bytes = block_bytes.saturating_add(header_bytes.unwrap_or(0) as u64);
         if !self.stream.skip(bytes) {
             return Err(self.failure("its last record has no end"));
         }

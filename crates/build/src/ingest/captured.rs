@@ -22,7 +22,7 @@ use portcullis_files::limits::SORTED_RUNS_MAX;
 use portcullis_files::scratch::{Scratch, Spool, Table, push_record, take_record};
 
 use super::ahead::ahead;
-use super::known::{Keeps, Keyed, Known, Resources, date_repeated, settle_order};
+use super::known::{Keeps, Keyed, Known, Resources, date_repeated, place_unplaced, settle_order};
 use super::log::{Form, push_key, take_key};
 use super::place::{self, Slot};
 use super::rivals::{self, RowsOfInputs};
@@ -219,6 +219,7 @@ impl Block {
         for captures in &mut resources {
             self.undated += settle_order(captures, keeps);
             if form == Form::Sorted {
+                place_unplaced(captures, keeps.0);
                 rivals::compare(captures);
                 date_repeated(captures);
             }

@@ -12,7 +12,7 @@
 use portcullis_captures::PayloadNames;
 use portcullis_dialect::decision::PolicyState;
 use portcullis_dialect::{Access, AccessRules, Fetched};
-use portcullis_robots::access::UnixSeconds;
+use portcullis_robots::access::{CachingHeaders, CaptureNote, CaptureNotes, UnixSeconds, expiry};
 use portcullis_set::stored::CaptureFacts;
 
 use super::rivals::{self, Rivals};
@@ -43,10 +43,37 @@ pub(super) fn settle_order<B: PartialEq>(captures: &mut Vec<Known<B>>, keeps: Ke
         captures.iter().filter(|known| known.facts.captured_at.is_none()).count() as u64
     };
     let before = undated(captures);
-    let lines = rivals::take_lines(captures);
+    let (lines, unplaced) = (rivals::take_lines(captures), take_unplaced(captures));
     drop_superseded(captures, rules);
     captures.extend(lines);
+    captures.extend(unplaced);
     before - undated(captures)
+}
+
+/// The date of a lost capture whose time cannot be read, until all captures are sorted.
+pub(super) const UNPLACED: UnixSeconds = UnixSeconds(u64::MAX);
+
+/// Takes the captures without a place out of those of a resource. One stands for all.
+fn take_unplaced<B>(captures: &mut Vec<Known<B>>) -> Option<Known<B>> {
+    let unplaced = captures.extract_if(.., |it| it.facts.captured_at == Some(UNPLACED));
+    unplaced.max_by_key(|known| (known.facts.input, known.position))
+}
+
+/// Gives a lost capture without a place that of the newest. All captures of the resource have to be there.
+///
+/// † It may be newer than all others, which say nothing about what it was.
+pub(super) fn place_unplaced<B>(captures: &mut Vec<Known<B>>, rules: &AccessRules) {
+    let Some(mut lost) = take_unplaced(captures) else { return };
+    let date = captures.iter().filter_map(|known| known.facts.captured_at).max();
+    lost.facts.captured_at = date;
+    lost.facts.expires_at =
+        date.map(|date| expiry(&CachingHeaders::default(), date, &rules.freshness));
+    // Without a date, the order of inputs decides.
+    let inputs = captures.iter().map(|known| known.facts.input);
+    lost.facts.input = inputs.fold(lost.facts.input, u32::max);
+    lost.position = u64::MAX;
+    captures.push(lost);
+    captures.sort_by_key(|known| known.rank(rules));
 }
 
 /// Drops the captures that no longer count. They are in order.
@@ -139,6 +166,15 @@ impl Known<BlobID> {
 }
 
 impl<B> Known<B> {
+    /// Makes the capture one whose file the archive lacks.
+    pub(super) fn lose_file(&mut self) {
+        let CaptureFacts { captured_at, expires_at, input, .. } = self.facts;
+        let capture_notes = CaptureNotes::EMPTY.with(CaptureNote::Truncated);
+        let facts = CaptureFacts::default();
+        self.facts = CaptureFacts { captured_at, expires_at, input, capture_notes, ..facts };
+        (self.held, self.payload) = (Held::Nothing, PayloadNames::default());
+    }
+
     /// Returns the rank of the capture, which is greater for a newer one: by date (no date is
     /// oldest), then by input, then by position in the input.
     ///

@@ -28,7 +28,7 @@ use portcullis_set::lists::lists;
 use portcullis_set::stored::CaptureFacts;
 
 use super::captured::{Captured, Newest};
-use super::known::{Held, Known};
+use super::known::{Held, Known, UNPLACED};
 use super::place::{self, Place, Places};
 use super::rivals::{Rivals, Rows};
 use super::{IngestConfig, IngestObserver, Progress};
@@ -337,10 +337,13 @@ impl Digest<'_> {
     ///
     /// † The server answered, and what it said is lost, so no file before it is the newest.
     fn take_lost(&mut self, position: u64, lost: &LostCapture) {
-        let capture = lost.capture();
+        let mut capture = lost.capture();
         let as_of = self.reading.config.settle.time();
         let is_later = as_of.is_some_and(|as_of| capture.captured_at > Some(as_of));
         let Some(places) = Place::of(&capture.subject).ok().filter(|_| !is_later) else { return };
+        if lost.has_unread_time() {
+            capture.captured_at = Some(UNPLACED);
+        }
         match self.known(&capture, position) {
             Ok(known) => self.captures.push((places, known)),
             Err(failure) => _ = self.failure.get_or_insert(failure),

@@ -105,16 +105,19 @@ pub(super) struct Rows {
 pub(super) struct RowsOfInputs(pub(super) BTreeMap<u32, Rows>);
 
 impl RowsOfInputs {
-    /// Takes the rows of rules under a key out. Other single lines are files like all others from now on. Those
-    /// of a capture of both schemes are left out once.
+    /// Takes the rows of rules under a key out; the last of a second is a capture without a file.
+    /// Other single lines are files like all others from now on. Those of a capture of both schemes are
+    /// left out once.
     pub(super) fn take<B>(&mut self, key: &[u8], resources: &mut [Vec<Known<B>>; 2]) {
         let mut of_http = BTreeMap::new();
         for (slot, captures) in [Slot::Http, Slot::Https].into_iter().zip(resources) {
             let rows = rows_in(captures);
             captures.retain_mut(|known| {
-                let is_row = known.rivals.line != 0 && rows.contains_key(&second_of(known));
+                let row = rows.get(&second_of(known)).filter(|_| known.rivals.line != 0);
                 known.rivals.line = 0;
-                !is_row
+                let Some(&(last, _)) = row else { return true };
+                known.lose_file();
+                known.position == last
             });
             for (second, row) in &rows {
                 if of_http.get(second) != Some(row) {

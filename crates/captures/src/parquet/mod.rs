@@ -41,6 +41,7 @@ use parquet::file::metadata::PageIndexPolicy;
 use parquet::file::reader::Length;
 
 use crate::capture::{Batch, BatchReader, CaptureSink, ReadConfig};
+use crate::json_path::of_text;
 use crate::limits::PARQUET_BATCH_ROWS;
 use crate::record::{Head, Record};
 use crate::schema::{CaptureField, FieldMap};
@@ -182,10 +183,8 @@ impl Schema {
                 record.set(*field, *rank, values.at(row));
             }
             let objects = objects.iter().zip(&texts);
-            let capture = match read_members(objects, row, &arena, &mut record, fields) {
-                Ok(()) => record.capture(&Head::default(), fields, config),
-                Err(text) => Err(record.lost(text, fields)),
-            };
+            read_members(objects, row, &arena, &mut record, fields);
+            let capture = record.capture(&Head::default(), fields, config);
             sink(capture.map_err(|problem| {
                 let number = rows_before + row as u64 + 1;
                 problem.of(format!("row {number}"))
@@ -194,22 +193,22 @@ impl Schema {
     }
 }
 
-/// Reads the members of objects into `record`. The error says what is wrong.
+/// Reads the members of objects into `record`.
 fn read_members<'r>(
     objects: impl Iterator<Item = (&'r Objects, &'r BinaryViewArray)>,
     row: usize,
     arena: &'r Bump,
     record: &mut Record<'r>,
     fields: &FieldMap,
-) -> Result<(), String> {
+) {
     for (objects, texts) in objects {
         if texts.is_null(row) {
             objects.members.read_null(&mut record.values);
             continue;
         }
         let read = objects.members.read_text(texts.value(row), arena, &mut record.values, None);
-        read.map_err(|error| format!("a text with damaged JSON: {error}"))?;
+        read.unwrap_or_else(|error| record.fail(of_text(&error)));
     }
     record.note_found(fields);
-    record.check()
+    record.check().unwrap_or_else(|problem| record.fail(problem));
 }

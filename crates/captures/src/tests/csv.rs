@@ -4,7 +4,7 @@ use portcullis_dialect::Fetched;
 use portcullis_files::input::{InputError, Source};
 use portcullis_robots::access::{CaptureNote, TimeUnit, UnixSeconds};
 
-use super::{Keeper, fields, read_all};
+use super::{Keeper, fields, lost, read_all};
 use crate::BrokenKind::{Forgeable, Senseless, Unreadable};
 use crate::FieldMap;
 use crate::csv::open;
@@ -272,4 +272,17 @@ fn quotes_that_are_escaped_by_backslashes_end_the_file() {
         assert_eq!(matches!(error, InputError::Forgeable(_)), body.starts_with('#'), "{text}");
         assert_eq!(keeper.captures.len() > 1, body.starts_with('#'));
     }
+}
+
+#[test]
+fn a_row_with_escaped_line_ends_is_lost() {
+    let body = r"User-agent: *\nDisallow: /";
+    let text = format!(
+        "url,fetched_at,status,body\nu,1970-01-01T00:01:00Z,200,{body}\nv,,200,{body}\nw,then,200,\"{body}\"\n"
+    );
+    let found = read(&text, &FieldMap::default());
+    assert_eq!(found.captures, []);
+    assert_eq!(lost(&found), ["u 60", "v -", "w ?"]);
+    let open = "url,fetched_at,status,body\nu,1970-01-01T00:01:00Z,200,\"User-agent: *\n";
+    assert_eq!(lost(&read(open, &FieldMap::default())), ["u 60"]);
 }

@@ -1,9 +1,9 @@
 //! Tests of valid, unusual and damaged lines.
 
 use portcullis_dialect::Fetched;
-use portcullis_robots::access::{CachingHeaders, UnixSeconds};
+use portcullis_robots::access::{CachingHeaders, TimeUnit, UnixSeconds};
 
-use super::{Keeper, NO_SUBJECT, OwnedCapture, fields, notes, read_all};
+use super::{Keeper, NO_SUBJECT, OwnedCapture, fields, lost, notes, read_all};
 use crate::json_lines::{WHITE_SPACE, open};
 use crate::limits::{FILES_PER_RECORD_MAX, HEADER_VALUES_MAX};
 use crate::{
@@ -141,6 +141,7 @@ fn bodies() {
         (200, r#""body_base64": "\/wAK", "body": null"#, b"\xff\0\n", &[]),
         (200, r#""body_base64": "YQ==""#, b"a", &[]),
         (200, r#""body_base64": "YQ""#, b"a", &[]),
+        (200, r#""body_base64": " YW\r\nE\n""#, b"aa", &[]),
         (200, r#""body_base64": """#, b"", &[]),
         (200, r#""body": "0123456789ab""#, twelve, &[]),
         (200, r#""body": "0123456789abc""#, twelve, &[BodyCut]),
@@ -339,18 +340,18 @@ fn what_is_wrong_is_said() {
             "its body_base64 is not base64: Invalid input length: 1",
         ),
         (
-            r#"{"url": "u", "status": 200, "body_base64": "YQ\n=="}"#,
-            "its body_base64 is not base64: Invalid symbol 10, offset 2.",
+            r#"{"url": "u", "status": 200, "body_base64": "YQ\n=*"}"#,
+            "its body_base64 is not base64: Invalid symbol 61, offset 2.",
         ),
         (
             r#"{"url": "u", "status": 404, "fetched_at": "today"}"#,
             "its time is \"today\"; expected a date or time, such as 2024-05-01T12:00:00Z, \
-             2024-05-01 or 20240501120000, or a number with ‹time_unit›",
+             2024-05-01 or 20240501120000, or a number with ‹time_unit›; it counts as the newest",
         ),
         (
             r#"{"url": "u", "status": 404, "fetched_at": 1}"#,
             "its fetched_at is a number; expected a date or time, such as 2024-05-01T12:00:00Z, \
-             2024-05-01 or 20240501120000, or a number with ‹time_unit›",
+             2024-05-01 or 20240501120000, or a number with ‹time_unit›; it counts as the newest",
         ),
     ];
     for (line, expected) in rows {
@@ -750,4 +751,57 @@ fn names_that_no_record_has_and_fields_with_two_names_are_noted() {
     // Equal values, null, and a host next to a URL raise no doubt.
     let line = r#"{"url": "u", "uri": "u", "host": "a", "domain": "b", "status": 404, "body": null, "text": "x"}"#;
     assert!(noted(line, &[]).doubted().is_empty());
+}
+
+/// Whatever is wrong with a record, an older file of its resource is not the newest.
+#[test]
+fn a_record_that_cannot_be_used_is_lost() {
+    let head = r#""url": "u", "fetched_at": "1970-01-01T00:01:00Z""#;
+    let rows: [(String, &[&str], &str); 15] = [
+        (format!(r#"{{{head}, "status": 200, "body": "caf\udce9"}}"#), &[], "u 60"),
+        (format!(r#"{{"body": "caf\udce9", {head}}}"#), &[], "u 60"),
+        (format!(r#"{{"body": "\x0A \ud83d\n \u12", {head}}}"#), &[], "u 60"),
+        (
+            format!(r#"{{"body": "User-ag", "headers": {{"Location": "\udce9"}}, {head}}}"#),
+            &[],
+            "u 60",
+        ),
+        (format!("{{\"body\": \"a\tb\", {head}}}"), &[], "u 60"),
+        (format!(r#"{{{head}, "status": 200, "body": "User-ag"#), &[], "u 60"),
+        (format!(r#"{{{head}, "r": "{{\"t\": \"User"}}"#), &["body=r.t"], "u 60"),
+        (format!(r#"{{"r": "{{\"t\": \"User", {head}}}"#), &["body=r.t"], "u 60"),
+        (
+            r#"{"r": "{\"t\": \"\", \"at\": 7", "url": "u"}"#.to_owned(),
+            &["body=r.t", "fetched_at=r.at"],
+            "u ?",
+        ),
+        (format!(r#"{{{head}, "fetched_at": "1970-01-01", "body": ""}}"#), &[], "u ?"),
+        (r#"{"url": "u", "fetched_at": "then", "body": ""}"#.to_owned(), &[], "u ?"),
+        (r#"{"url": "u", "fetched_at": null, "body": 7}"#.to_owned(), &[], "u -"),
+        (r#"{"url": "u", "url": "u", "host": "h", "body": ""}"#.to_owned(), &[], ""),
+        (r#"{"m": "{\"url\": \"u\"", "host": "h", "body": ""}"#.to_owned(), &["url=m.url"], ""),
+        (r#"{"url": 7, "host": "h", "body": ""}"#.to_owned(), &[], ""),
+    ];
+    for (line, names, expected) in rows {
+        let found = read_with(&line, names);
+        assert_eq!((found.captures.len(), found.broken.len()), (0, 1), "{line}");
+        assert_eq!(lost(&found).join(" "), expected, "{line}");
+    }
+    let latin = [format!("{{{head}, \"body\": \"caf").as_bytes(), b"\xe9\"}"].concat();
+    assert_eq!(lost(&read(latin)), ["u 60"]);
+}
+
+#[test]
+fn digits_that_are_a_date_are_no_number() {
+    let lines = "{\"url\": \"u\", \"timestamp\": \"20240201\", \"body\": \"\"}\n\
+                 {\"url\": \"u\", \"timestamp\": 20240201, \"body\": \"\"}\n\
+                 {\"url\": \"u\", \"timestamp\": 1704067200, \"body\": \"\"}\n";
+    let source = Source::from_reader("lines", std::io::Cursor::new(lines));
+    let names = FieldMap::default().with_unit(Some(TimeUnit::Seconds));
+    let found = read_all(&mut open(source, &names), None);
+    assert_eq!(found.captures.len(), 1);
+    assert_eq!(lost(&found), ["u ?", "u ?"]);
+    for broken in &found.broken {
+        assert!(broken.problem.contains("a date, or a number of"), "{}", broken.problem);
+    }
 }

@@ -8,7 +8,7 @@ mod warc;
 
 use std::borrow::Cow;
 
-use super::{BatchReader, BrokenRecord, Capture, FieldMap, ReadConfig, Subject};
+use super::{BatchReader, BrokenRecord, Capture, FieldMap, LostCapture, ReadConfig, Subject};
 use portcullis_robots::access::{CaptureNote, CaptureNotes};
 
 /// Returns a set of notes.
@@ -57,6 +57,20 @@ impl Keeper {
             },
         });
     }
+}
+
+/// Returns the captures that broken records would be, each as `SUBJECT SECONDS`; without a date the
+/// seconds are `-`, and `?` if it cannot be read.
+pub(crate) fn lost(keeper: &Keeper) -> Vec<String> {
+    let lost = keeper.broken.iter().filter_map(|broken| broken.lost.as_ref());
+    let text = |lost: &LostCapture| {
+        let Capture { subject, captured_at, .. } = lost.capture();
+        let (Subject::Url(name) | Subject::Host(name)) = subject;
+        let time = captured_at.map_or_else(|| "-".to_owned(), |time| time.0.to_string());
+        let time = if lost.has_unread_time() { "?".to_owned() } else { time };
+        format!("{} {time}", String::from_utf8_lossy(&name))
+    };
+    lost.map(text).collect()
 }
 
 /// Returns the map with these names, each written as `FIELD=NAME`.

@@ -21,7 +21,7 @@ use portcullis_dialect::Fetched;
 use portcullis_files::input::{InputError, Source};
 use portcullis_robots::access::{TimeUnit, UnixSeconds};
 
-use super::{Keeper, fields, read_all};
+use super::{Keeper, fields, lost, read_all};
 use crate::parquet::file::ParquetSource;
 use crate::parquet::open;
 use crate::{BatchReader, FieldMap, ReadConfig};
@@ -200,7 +200,7 @@ fn times_in_every_layout() {
 
     let broken = read(one_row(vec![("fetched_at", texts(&["today"]))])).broken;
     let said = "its time is \"today\"; expected a date or time, such as 2024-05-01T12:00:00Z, \
-                2024-05-01 or 20240501120000, or a number with ‹time_unit›";
+                2024-05-01 or 20240501120000, or a number with ‹time_unit›; it counts as the newest";
     assert_eq!((&*broken[0].place, &*broken[0].problem), ("row 1", said));
 }
 
@@ -574,6 +574,26 @@ fn a_damaged_text_has_no_members() {
         let [broken] = &found.broken[..] else { panic!("{text}: {found:?}") };
         assert!(broken.problem.starts_with("a text with damaged JSON: "), "{}", broken.problem);
         assert_eq!(found.captures, [], "{text}");
+    }
+}
+
+/// The order of columns has no meaning.
+#[test]
+fn what_is_beside_a_damaged_text_is_read() {
+    let names = || fields(&["url=m.url", "body=r.body", "fetched_at=t.at"]);
+    let urls = || ("m", texts(&[r#"{"url": "u"}"#]));
+    let bodies = || ("r", texts(&[r#"{"body": "User-a"#]));
+    let times = |text: &str| ("t", texts(&[text]));
+    let at = r#"{"at": "1970-01-01T00:01:00Z"}"#;
+    for (columns, expected) in [
+        (vec![urls(), bodies(), times(at)], "u 60"),
+        (vec![bodies(), urls(), times(at)], "u 60"),
+        (vec![times(at), bodies(), urls()], "u 60"),
+        (vec![urls(), bodies(), times(r#"{"at": null}"#)], "u -"),
+        (vec![times(r#"{"at": "1970"#), bodies(), urls()], "u ?"),
+        (vec![("m", texts(&[r#"{"url": "u""#])), bodies(), times(at)], ""),
+    ] {
+        assert_eq!(lost(&read_with(columns, &names())).join(" "), expected);
     }
 }
 

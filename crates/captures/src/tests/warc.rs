@@ -4,7 +4,7 @@ use std::io::{self, Read};
 
 use portcullis_dialect::Fetched;
 
-use super::{Keeper, read_all};
+use super::{Keeper, lost, read_all};
 use crate::limits::{
     HEADER_BLOCK_BYTES_MAX, WARC_DAMAGES_MAX, WARC_PASSED_BYTES_MAX, WARC_RECORD_BYTES_MAX,
 };
@@ -251,7 +251,6 @@ fn a_record_that_makes_no_sense_is_counted() {
     check(&[&one[..], &headless, &two].concat(), 2, &[at]);
 }
 
-/// Returns the records as members of gzip.
 /// Its writer was killed after the header, and the next record became its file.
 #[test]
 fn no_record_begins_in_a_file() {
@@ -268,6 +267,107 @@ fn no_record_begins_in_a_file() {
     }
 }
 
+/// Its writer was killed anywhere, and the site of the next record chooses where its blank lines lead.
+#[test]
+fn a_block_with_another_record_is_damage() {
+    let url = "http://victim.example/robots.txt";
+    let long = format!("User-agent: *\nDisallow: /\n{}", "# a comment\n".repeat(300));
+    let victim = response(url, &long);
+    let page = response("http://victim.example/", &long);
+    let forged = response("http://other.example/robots.txt", "");
+    let forging = format!("{}{}", "\r\n".repeat(4000), String::from_utf8(forged).unwrap());
+    let next = response("http://next.example/robots.txt", &forging);
+    let last = robots(1);
+    let header_bytes = memchr::memmem::find(&victim, b"\r\n\r\n").unwrap() + 4;
+    for cut in (header_bytes..header_bytes + 200).step_by(7) {
+        for (torn, expected) in [(&victim, format!("{url} 1704164645")), (&page, String::new())] {
+            let file = [&torn[..cut], &next, &last].concat();
+            let (keeper, error) = read_to_error(reader(&file));
+            assert_eq!(subjects(&keeper), [""; 0], "{cut}");
+            assert_eq!(lost(&keeper).join(" "), expected, "{cut}");
+            let error = error.unwrap().to_string();
+            assert!(error.contains("another record begins in its block"), "{error}");
+        }
+    }
+    // As members, the next record is where it should be.
+    let torn = [&victim[..header_bytes + 50], &next[..]].concat();
+    let torn = &torn[..victim.len() - 4];
+    let keeper = read_all(&mut reader(&members(&[torn, &last])), None);
+    assert_eq!(subjects(&keeper), ["http://h1.example/robots.txt"]);
+    assert_eq!(lost(&keeper), [format!("{url} 1704164645")]);
+    // Nobody reads a page about records.
+    let about = record("response", "http://a.example/", &robots(2));
+    let keeper = read_all(&mut reader(&members(&[&about, &last])), None);
+    assert_eq!((keeper.captures.len(), keeper.broken.len()), (1, 0));
+    check_end(&[&last[..], &about, &last].concat());
+    let bytes = CHUNK_BYTES as u64 + 1000;
+    let torn = [&long_record("request", bytes)[..], &vec![b' '; CHUNK_BYTES - 10], &next].concat();
+    let spaces = vec![b' '; 10_000];
+    check_end(&[&last[..], &torn, &spaces, &last].concat());
+}
+
+#[test]
+fn a_body_that_looks_like_a_record_is_a_body() {
+    let url = "http://evil.example/robots.txt";
+    for body in ["WARC/1.0\r\nUser-agent: *\nDisallow: /\n", "WARC/1.0\n\nWARC-Type: x\n"] {
+        for torn in [record("resource", url, body.as_bytes()), response(url, body)] {
+            check(&[&torn[..], &robots(1)].concat(), 2, &[]);
+        }
+    }
+}
+
+/// Whatever else is wrong with a record, its server answered.
+#[test]
+fn a_record_with_a_known_url_is_lost() {
+    let (one, two) = (robots(1), robots(2));
+    let replaced = |from: &str, to: &str| {
+        let text = String::from_utf8(robots(3)).unwrap();
+        assert!(text.contains(from));
+        text.replacen(from, to, 1).into_bytes()
+    };
+    let long = format!("X: {}\r\nContent-Length", "a".repeat(HEADER_BLOCK_BYTES_MAX));
+    for (from, to, time) in [
+        ("Content-Length", "Content-Lenght", "1704164645"),
+        ("Content-Length: ", "Content-Length: x", "1704164645"),
+        ("Content-Length", &long, "1704164645"),
+        ("WARC-Type: response", "WARC-Typo: response", "1704164645"),
+        ("WARC-Type: response", "WARC-Type: responds", "1704164645"),
+        ("Content-Length: ", "Content-Length: 1", "1704164645"),
+        ("2024-01-02", "yesterday", "?"),
+        ("WARC-Date", "WARC-Data", ""),
+    ] {
+        let keeper = read_all(&mut reader(&members(&[&one, &replaced(from, to), &two])), None);
+        let expected = match time {
+            "" => Vec::new(),
+            time => vec![format!("http://h3.example/robots.txt {time}")],
+        };
+        assert_eq!(lost(&keeper), expected, "{to:.20}");
+        assert_eq!(keeper.captures.len(), 3 - expected.len(), "{to:.20}");
+    }
+    // A request, and a header that may be of two records.
+    for (from, to) in
+        [("response\r\n", "request\r\nX"), ("WARC-Type", "WARC-Date: 2024-01-01\r\nWARC-Type")]
+    {
+        let damaged = replaced(from, to);
+        let damaged = String::from_utf8(damaged).unwrap().replace("Content-Length", "C");
+        let keeper = read_all(&mut reader(&members(&[&one, damaged.as_bytes(), &two])), None);
+        assert_eq!((keeper.broken.len(), lost(&keeper)), (1, Vec::new()));
+    }
+    // So is the last one before the rest is given up, or missing.
+    let url = "http://h3.example/robots.txt 1704164645";
+    for damaged in [
+        [&one[..], &replaced("Content-Length: ", "Content-Length: 1"), &two].concat(),
+        [&one[..], &replaced("Content-Length: ", "Content-Length: 9")].concat(),
+        [&one[..], &robots(3)[..robots(3).len() - 9]].concat(),
+        [&one[..], &replaced("Content-Length: ", "Content-Length: x"), &two].concat(),
+    ] {
+        let (keeper, error) = read_to_error(reader(&damaged));
+        assert_eq!((lost(&keeper), keeper.captures.len()), (vec![url.to_owned()], 1));
+        assert!(error.is_some());
+    }
+}
+
+/// Returns the records as members of gzip.
 fn members(records: &[&[u8]]) -> Vec<u8> {
     records.iter().flat_map(|record| gzip(record)).collect()
 }
@@ -365,7 +465,9 @@ fn a_file_that_is_cut_is_an_error_after_its_whole_records() {
             Some(error) => panic!("{error}"),
             None => assert!(is_between, "{bytes}"),
         }
-        assert!(keeper.broken.is_empty());
+        // A header that is there says which capture is lost.
+        assert_eq!(lost(&keeper).len(), keeper.broken.len());
+        assert!(keeper.broken.len() <= usize::from(!is_between), "{bytes}");
         assert_eq!(keeper.captures.len(), whole, "{bytes}");
     }
 }

@@ -341,6 +341,11 @@ impl Source {
         self.member_starts.front() == Some(&self.position)
     }
 
+    /// Whether a member of gzip begins after `count` buffered bytes. The byte there must have been read.
+    pub fn has_member_after(&self, count: usize) -> bool {
+        self.member_starts.binary_search(&(self.position + count as u64)).is_ok()
+    }
+
     /// Drops the bytes up to the next begin of a member of gzip, or else all. Returns whether there is one.
     pub fn skip_to_member(&mut self) -> bool {
         let from = self.position;

@@ -16,4 +16,4 @@ mod time;
 pub use expiry::{CachingHeaders, expiry};
 pub use note::{CaptureNote, CaptureNotes};
 pub use outage::{KnownOutage, LongOutage, Outage, Serving, at_once, serving};
-pub use time::{DateSpan, TimeUnit, UnixSeconds, in_range, seconds_of};
+pub use time::{DateSpan, TimeUnit, UnixSeconds, in_range, is_date, seconds_of};

@@ -77,9 +77,9 @@ impl UnixSeconds {
     }
 
     /// Parses the time of a record: RFC 3339 (also with a space instead of `T`, and in UTC without a
-    /// zone), a date, or 17, 14 or 8 digits as in CDX. A date means midnight. If a unit is named, digits
-    /// are a number of it instead. Returns `None` for other texts, days that do not exist, and years
-    /// after 9999.
+    /// zone), a date, or 17, 14 or 8 digits as in CDX. A date means midnight. If a unit is named, other
+    /// digits are a number of it. Returns `None` for digits that are both, for other texts, days that do not
+    /// exist, and years after 9999.
     ///
     /// A fraction of a second is dropped, a leap second is the second before it, and a time before
     /// 1970 is 1970: no capture is older.
@@ -93,6 +93,7 @@ impl UnixSeconds {
     /// assert_eq!(UnixSeconds::from_text(b"19941106084937250", None), time);
     /// assert_eq!(UnixSeconds::from_text(b"784111777", Some(TimeUnit::Seconds)), time);
     /// assert_eq!(UnixSeconds::from_text(b"784111777", None), None);
+    /// assert_eq!(UnixSeconds::from_text(b"19941106", Some(TimeUnit::Seconds)), None);
     /// ```
     pub fn from_text(text: &[u8], unit: Option<TimeUnit>) -> Option<UnixSeconds> {
         seconds_of(text, unit).and_then(in_range)
@@ -150,11 +151,22 @@ pub fn seconds_of(text: &[u8], unit: Option<TimeUnit>) -> Option<i64> {
     let digits = text.strip_prefix(b"-").unwrap_or(text);
     let is_number = digits.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.');
     if let Some(unit) = unit.filter(|_| is_number) {
+        // † As a number of the unit, a date is decades away, and a newer file would be an old one.
+        if digits_of_cdx(text).is_some() {
+            return None;
+        }
         return unit.seconds(str::from_utf8(text).ok()?.parse().ok()?);
     }
     // Most texts have one of these two forms; jiff knows more.
     let other = || Some(str::from_utf8(text).ok()?.parse::<Timestamp>().ok()?.as_second());
     digits_of_cdx(text).or_else(|| usual_form(text)).or_else(other)
+}
+
+/// Whether a number is a date of 8, 14 or 17 digits as in CDX, from 1970 on.
+pub fn is_date(number: f64) -> bool {
+    let may_be = |day: f64| (1970.0..10_000.0).contains(&(number / day));
+    [1e4, 1e10, 1e13].into_iter().any(may_be)
+        && digits_of_cdx(format!("{number}").as_bytes()).is_some()
 }
 
 /// Returns a time since 1970; before that, 1970.
@@ -376,8 +388,10 @@ mod tests {
             ("784111777", Some(Seconds), Some(TIME)),
             ("784111777.9", Some(Seconds), Some(TIME)),
             ("784111777999", Some(Milliseconds), Some(TIME)),
-            // If a unit is named, all digits are numbers of it.
-            ("19941106", Some(Seconds), Some(19_941_106)),
+            // If a unit is named, digits are numbers of it, unless they are a date.
+            ("19941306", Some(Seconds), Some(19_941_306)),
+            ("19941106", Some(Seconds), None),
+            ("19941106084937", Some(Milliseconds), None),
             // A leap second is the one before it.
             ("2016-12-31T23:59:60Z", None, Some(1_483_228_799)),
             ("2000-02-29", None, Some(951_782_400)),
@@ -424,6 +438,22 @@ mod tests {
         ] {
             let time = UnixSeconds::from_text(text.as_bytes(), unit);
             assert_eq!(time, expected.map(UnixSeconds), "{text}");
+        }
+    }
+
+    #[test]
+    fn numbers_may_be_dates() {
+        for (number, expected) in [
+            (19_941_106.0, true),
+            (19_941_106_084_937.0, true),
+            (19_941_106.5, false),
+            (19_941_306.0, false),
+            (784_111_777.0, false),
+            (784_111_777_000.0, false),
+            (-19_941_106.0, false),
+            (f64::NAN, false),
+        ] {
+            assert_eq!(is_date(number), expected, "{number}");
         }
     }
 
