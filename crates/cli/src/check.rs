@@ -127,7 +127,7 @@ struct CheckedUrls {
 }
 
 impl Form {
-    /// Adds the URLs of a piece of a list. An empty record is none.
+    /// Adds the URLs of a piece of a list. An empty line is none, but a row of a file is a record.
     fn work(
         &self,
         session: &mut Session,
@@ -137,9 +137,10 @@ impl Form {
         let mut counts = std::mem::take(&mut checked.counts);
         (checked.text, checked.has_other) = (Vec::new(), false);
         counts.clear(session.classifier().agents().len(), 0);
+        let are_rows = piece.rows.part().is_some();
         let decided = piece.work(session, &mut counts).decide(1, |block, mut answers, _| {
             for (number, record) in block.iter().enumerate() {
-                if !record.text().is_empty() {
+                if are_rows || !record.text().is_empty() {
                     self.add(number, record.url(), &mut answers, checked)?;
                 }
             }

@@ -174,12 +174,22 @@ fn parts_near(
     for (part, leaf) in nested.chain(top) {
         let is_read = leaves.iter().any(|(_, it)| it.place == leaf.place);
         let is_new = !is_read && !found.iter().any(|(_, it)| it.place == leaf.place);
-        let has_type = leaf.data_type != DataType::Null;
-        if is_new && has_type && left[part as usize] && leaf.inside.is_none() {
+        let may_have = !is_null(&leaf.data_type);
+        if is_new && may_have && left[part as usize] && leaf.inside.is_none() {
             found.push((part, leaf));
         }
     }
     found
+}
+
+/// Whether a column has no value in any row, as writers store one whose values are all null.
+fn is_null(data_type: &DataType) -> bool {
+    match data_type {
+        DataType::Null => true,
+        DataType::List(item) | DataType::LargeList(item) => is_null(item.data_type()),
+        DataType::Struct(fields) => fields.iter().all(|field| is_null(field.data_type())),
+        _ => false,
+    }
 }
 
 /// Returns the problem of a file without the column with a value. It names those with a value a row, and
@@ -218,7 +228,10 @@ impl ParquetList {
             let read = |at: &Place, value| {
                 let of_folder = |problem| advice::of_folder(name, at, value).unwrap_or(problem);
                 let leaves = find(&file, &source, at, value).map_err(of_folder)?;
-                leaves.into_iter().map(|leaf| checked(leaf, value, config.unit)).collect()
+                // A row without a URL is invalid. Other values may be missing from all rows.
+                let may_have = |leaf: &Leaf| value == Value::Url || !is_null(&leaf.data_type);
+                let leaves = leaves.into_iter().filter(may_have);
+                leaves.map(|leaf| checked(leaf, value, config.unit)).collect()
             };
             let places = config.places();
             let mut leaves: Vec<(Value, Leaf)> = Vec::new();

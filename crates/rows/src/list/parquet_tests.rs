@@ -4,7 +4,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use arrow_array::builder::{ListBuilder, StringBuilder};
+use arrow_array::builder::{ListBuilder, NullBuilder, StringBuilder};
 use arrow_array::types::{Int8Type, Int32Type, UInt16Type};
 use arrow_array::{
     Array, ArrayRef, BinaryArray, BinaryViewArray, BooleanArray, Date32Array, DictionaryArray,
@@ -679,6 +679,32 @@ fn paths_have_the_host_of_their_row() {
     assert_eq!(urls(&config(Place::Usual, None)), [url("/1"), url("/2"), whole()]);
 }
 
+/// Writers store a column without any value as one of nulls.
+#[test]
+fn a_column_of_nulls_has_no_values() {
+    let texts = |text: &str| column(StringArray::from(vec![text]));
+    let nulls = || column(NullArray::new(1));
+    let index = |url: ArrayRef, query: ArrayRef| {
+        let host = texts("a.example");
+        let columns = [("url_path", url), ("url_host_name", host), ("url_query", query)];
+        written(columns.into_iter().chain([("url_protocol", nulls()), ("ua", nulls())]).collect())
+    };
+    let (_folder, path) = index(texts("/a"), nulls());
+    let expected = [(Ok("https://a.example/a".to_owned()), None, String::new())];
+    assert_eq!(rows(&path, &ListConfig::default()), expected);
+    let nowhere = ListConfig {
+        urls: Place::named(["url_path"]),
+        hosts: Place::named(["url_protocol"]),
+        agents: Place::named(["ua"]),
+        times: Place::named(["ua"]),
+        host: Some("a.example".to_owned()),
+        ..ListConfig::default()
+    };
+    assert_eq!(rows(&path, &nowhere), expected);
+    let (_folder, path) = index(nulls(), texts("b"));
+    assert!(problem(&path, Some("url_path")).contains("holds Null"));
+}
+
 /// Returns the values of JSON Lines, as [`rows`] those of a file.
 fn values_of_lines(
     lines: &str,
@@ -794,6 +820,11 @@ fn parts_near_a_path_may_have_any_type() {
     let mut lists = ListBuilder::new(StringBuilder::new());
     lists.append_value([Some("x=1")]);
     let lists = column(lists.finish());
+    let nulls = || column(NullArray::new(1));
+    let mut list_of_nulls = ListBuilder::new(NullBuilder::new());
+    list_of_nulls.values().append_null();
+    list_of_nulls.append(true);
+    let list_of_nulls = column(list_of_nulls.finish());
     let (query, host, port, none) =
         (Doubts::LEFT_QUERY, Doubts::LEFT_HOST, Doubts::LEFT_PORT, Doubts::default());
     for (columns, url, expected) in [
@@ -805,7 +836,9 @@ fn parts_near_a_path_may_have_any_type() {
         (vec![("path", texts("/a")), ("args", numbers(Some(1)))], "path", query),
         (vec![("path", texts("/a")), ("args", numbers(None))], "path", none),
         (vec![("path", texts("/a")), ("args", lists)], "path", query),
-        (vec![("path", texts("/a")), ("args", column(NullArray::new(1)))], "path", none),
+        (vec![("path", texts("/a")), ("args", nulls())], "path", none),
+        (vec![("path", texts("/a")), ("args", list_of_nulls)], "path", none),
+        (vec![("path", texts("/a")), ("args", structure(vec![("x", nulls())]))], "path", none),
         (vec![("path", texts("/a")), ("args", structure(vec![("x", texts("1"))]))], "path", query),
         (vec![("path", texts("https://a.example/")), ("args", numbers(Some(1)))], "path", none),
         (vec![("path", texts("/a")), ("url.port", numbers(Some(8080)))], "path", port),
