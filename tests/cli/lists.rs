@@ -140,7 +140,7 @@ fn a_second_column_for_urls_is_a_note_or_an_error() {
     // Without a header, a later row may have the second.
     folder.write("e.csv", "1,,https://a.example/\n2,https://b.example/,https://a.example/\n");
     let failed = folder.output("classify --robots robots -a Bot e.csv");
-    assert_fails(&failed, &["the columns 2 and 3 have URLs", "--url-field 2"]);
+    assert_fails(&failed, &["the columns 2 and 3 have URLs", "asked for by its number"]);
     folder.ok("classify --robots robots -a Bot e.csv --url-field 3");
 }
 

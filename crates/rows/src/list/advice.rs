@@ -2,6 +2,7 @@
 //!
 //! Each text names a command or a flag that leads to a list that is read.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use serde_json::Value as Json;
@@ -15,7 +16,7 @@ use super::{FieldPath, LogFormat, Place};
 use crate::input::STANDARD_INPUT;
 use crate::limits::RECORDS_LOOKED_AT_MAX;
 use portcullis_captures::names::{looked_at, object_in};
-use portcullis_files::input::{Coding, plain_extension, without_coding};
+use portcullis_files::input::{Coding, Separator, first_row, plain_extension, without_coding};
 use portcullis_files::kind::FileKind;
 use portcullis_robots::access::UnixSeconds;
 use portcullis_text::shell::word as in_shell;
@@ -265,7 +266,9 @@ pub(super) fn unknown_log(name: &str, line: &[u8]) -> String {
     let text = String::from_utf8_lossy(line);
     let inside = log_in_field(name, line)
         .or_else(|| text.contains('{').then(|| object_behind_words(name, &text)).flatten());
-    let others = || w3c_without_fields(&text).map(str::to_owned).or_else(|| log_with_tabs(&text));
+    let has_request = || text.split('\t').any(|it| it.starts_with('/') || is_request(it));
+    let table = || has_request().then(|| of_fields(&text, b'\t')).flatten();
+    let others = || w3c_without_fields(&text).map(str::to_owned).or_else(table);
     inside.or_else(others).unwrap_or_else(|| {
         let names: Vec<&str> = LogFormat::names().take(5).collect();
         format!(
@@ -274,25 +277,6 @@ pub(super) fn unknown_log(name: &str, line: &[u8]) -> String {
             names.join(", ")
         )
     })
-}
-
-/// Returns the problem of a log whose fields TABs separate, of which one is a path and one a host. `None` if
-/// `line`, the first of them, is none.
-fn log_with_tabs(line: &str) -> Option<String> {
-    let fields: Vec<&str> = line.split('\t').map(str::trim).collect();
-    let only = |is: &dyn Fn(&str) -> bool| {
-        let mut found = (0..fields.len()).filter(|&place| is(fields[place]));
-        found.next().filter(|_| found.next().is_none())
-    };
-    let path = only(&|field| field.starts_with('/') || is_request(field))?;
-    let host = only(&|field| is_host(field.as_bytes()))?;
-    Some(format!(
-        "a log whose fields TABs separate; if field {0} has the host (`{1}`), read it with ‹input_format› tsv \
-         ‹url_field› {2} ‹host_field› {0}",
-        host + 1,
-        fields[host],
-        path + 1
-    ))
 }
 
 /// Returns the problem of JSON Lines whose objects have the URL in a text that is JSON itself. `line`
@@ -329,29 +313,26 @@ pub(super) fn is_site(row: &[Vec<u8>], place: usize) -> bool {
 }
 
 /// Returns the problem of a table without a header whose first row has hosts or several URLs. `None`
-/// if it has none.
+/// if it has none. Which of several was asked for is not known: a client may have sent one.
 pub(super) fn sites(row: &[Vec<u8>]) -> Option<String> {
     let shown = |place: usize| String::from_utf8_lossy(row[place].trim_ascii()).into_owned();
-    let urls: Vec<usize> = (0..row.len()).filter(|&place| has_scheme(&row[place])).collect();
-    match urls[..] {
+    let places: Vec<usize> = (0..row.len()).filter(|&place| is_site(row, place)).collect();
+    match places[..] {
+        [] => None,
+        [place] => Some(format!(
+            "no header names a column, and column {0} has hosts (`{1}`); try ‹url_field› {0} \
+             ‹assume_scheme› https",
+            place + 1,
+            shown(place)
+        )),
         [first, second, ..] => Some(format!(
-            "no header, and the columns {} and {} have URLs (`{}` and `{}`); name one by its number, \
-             such as ‹url_field› {}",
+            "no header, and the columns {} and {} have URLs or hosts (`{}` and `{}`); name the one that was \
+             asked for by its number with ‹url_field› NAME",
             first + 1,
             second + 1,
             shown(first),
-            shown(second),
-            first + 1
+            shown(second)
         )),
-        _ => {
-            let place = (0..row.len()).find(|&place| is_site(row, place))?;
-            Some(format!(
-                "no header names a column, and column {0} has hosts (`{1}`); try ‹url_field› {0} \
-                 ‹assume_scheme› https",
-                place + 1,
-                shown(place)
-            ))
-        }
     }
 }
 
@@ -382,49 +363,45 @@ pub fn of_row(name: &str, line: &str) -> Option<String> {
         return Some(format!("it looks like {problem}"));
     }
     let named = names_and_values(line).or_else(|| object_behind_words(name, line));
-    named.or_else(|| b"\t,;| ".iter().find_map(|&delimiter| of_fields(name, line, delimiter)))
+    named.or_else(|| b"\t,;| ".iter().find_map(|&delimiter| of_fields(line, delimiter)))
 }
 
 /// Returns what a line with this delimiter between its fields looks like; `None` if no field has a URL, a path
-/// or a host.
-fn of_fields(name: &str, line: &str, delimiter: u8) -> Option<String> {
-    let fields: Vec<&str> = line.split(char::from(delimiter)).map(str::trim).collect();
-    let place = |is: &dyn Fn(&str) -> bool| fields.iter().position(|field| is(field));
-    let url = place(&|field| field.contains("://") || is_request(field));
-    let path = place(&|field| field.starts_with('/'));
-    let host = place(&|field| is_host(field.split('/').next().unwrap_or_default().as_bytes()));
-    let flags = match (url, path, host) {
+/// or a host. It gives a number only where no other field could be meant: a client may have sent one of several.
+fn of_fields(line: &str, delimiter: u8) -> Option<String> {
+    let (separator, format) = match delimiter {
+        b'\t' => (Separator::TSV, "TSV; try ‹input_format› tsv"),
+        b',' => (Separator::csv(delimiter), "CSV; try ‹input_format› csv"),
+        _ => (Separator::csv(delimiter), "a table; try ‹input_format› csv"),
+    };
+    let fields = first_row(line.as_bytes(), separator).0;
+    let fields: Vec<Cow<'_, str>> =
+        fields.iter().map(|field| String::from_utf8_lossy(field.trim_ascii())).collect();
+    let places = |is: &dyn Fn(&str) -> bool| -> Vec<usize> {
+        (1..=fields.len()).filter(|place| is(&fields[place - 1])).collect()
+    };
+    let targets = places(&|it| it.contains("://") || it.starts_with('/') || is_request(it));
+    let hosts = places(&|it| is_host(it.split('/').next().unwrap_or_default().as_bytes()));
+    let flags = match (&targets[..], &hosts[..]) {
         _ if fields.len() == 1 => return None,
-        // The URL may be the page that led to the path.
-        (Some(url), Some(_), _) if fields[url].contains("://") => {
-            "‹url_field› with the number of the field that was asked for, and ‹host› if it is a path"
-                .to_owned()
+        ([], []) => return None,
+        _ if delimiter == b' ' => {
+            return Some(
+                "it looks like words around a URL, or a log in a format of its own; name the format of its \
+                 server, or write it as JSON Lines"
+                    .to_owned(),
+            );
         }
-        (Some(url), _, _) if fields[url].contains("://") => format!("‹url_field› {}", url + 1),
-        (Some(path), _, Some(host)) | (None, Some(path), Some(host)) if path != host => {
-            format!("‹url_field› {} ‹host_field› {}", path + 1, host + 1)
-        }
-        (Some(path), ..) | (None, Some(path), _) => {
-            format!("‹url_field› {} ‹host› example.com, with the host of its paths", path + 1)
-        }
-        (None, None, host) => format!("‹url_field› {} ‹assume_scheme› https", host? + 1),
+        ([url], _) if fields[url - 1].contains("://") => format!("‹url_field› {url}"),
+        ([path], _) => format!(
+            "‹url_field› {path}, and ‹host_field› with the number of the host, or ‹host› if none has it"
+        ),
+        ([], [host]) => format!("‹url_field› {host} ‹assume_scheme› https"),
+        _ => "‹url_field› with the number of the field that was asked for, and ‹host_field› or \
+              ‹host› if it is a path"
+            .to_owned(),
     };
-    let way = match delimiter {
-        b'\t' => format!("TSV; try ‹input_format› tsv {flags}"),
-        b',' => format!("CSV; try ‹input_format› csv {flags}"),
-        b' ' if path.is_some() => {
-            "a log in a format of its own; name the format of its server, or write it as JSON Lines"
-                .to_owned()
-        }
-        b' ' => {
-            let place = url.or(host)?;
-            let number = 1 + fields[..place].iter().filter(|field| !field.is_empty()).count();
-            let tool = format!("awk '{{print ${number}}}'");
-            format!("words; keep word {number}: {}", to_lines(name, &tool))
-        }
-        _ => format!("a table; try ‹input_format› csv {flags}"),
-    };
-    Some(format!("it looks like {way}"))
+    Some(format!("it looks like {format} {flags}"))
 }
 
 /// Whether a field has the request of a log.

@@ -323,14 +323,7 @@ impl Look<'_> {
     fn w3c(&self) -> Result<Option<List>, String> {
         let Some(end) = self.end_of_lines(b"#") else { return Ok(None) };
         let ListConfig { times, agents, clients, .. } = self.config;
-        let rest = &self.text[end..];
-        let whole = if self.is_whole { rest.len() } else { LINES.last_end(rest) };
-        if whole == 0 && !self.is_whole {
-            return Ok(None);
-        }
-        let lines = rest[..whole].split(|&byte| byte == b'\n').take(RECORDS_LOOKED_AT_MAX);
-        let head = &self.text[..end];
-        let line = W3cLine::from_head(head, lines, [times, agents, clients])?;
+        let (line, end) = W3cLine::from_head(&self.text[..end], [times, agents, clients])?;
         if !line.has_host() {
             self.check_host("a W3C extended log")?;
         }

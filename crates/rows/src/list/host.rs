@@ -14,7 +14,7 @@ use memchr::{memchr, memmem, memrchr};
 use super::log::words::is_host;
 use super::noticed::Doubts;
 use super::place::LeftPart;
-use super::request::{Named, asked, is_of_origin, parts_of, port_of, target};
+use super::request::{Named, asked, is_of_origin, parts_of, port_of, target, without_fragment};
 use super::short::first_of;
 use super::{Arena, Problem};
 use portcullis_engine::bytes::{are_same, trim};
@@ -94,7 +94,7 @@ pub fn joined_url<'c>(
     [host, query, scheme]: [Option<&'c [u8]>; 3],
     arena: &'c Arena,
 ) -> Result<&'c [u8], Problem> {
-    let hosts = Hosts { completes_urls: true, ..Hosts::default() };
+    let hosts = Hosts { completes_urls: true, has_queries: query.is_some(), ..Hosts::default() };
     let parts = || UrlParts { host, query, scheme };
     url_of_text(text, parts, Some(&hosts), arena).map(|(url, _)| url)
 }
@@ -109,6 +109,8 @@ pub(super) struct Hosts {
     pub is_log: bool,
     /// Whether records have queries or schemes in fields, also of URLs that are no paths.
     pub completes_urls: bool,
+    /// Whether records have queries in fields, so that their paths are parts of targets.
+    pub has_queries: bool,
 }
 
 /// The origin that is given for all records: `a.example`, with a scheme or a port if needed. It is read once.
@@ -164,13 +166,16 @@ impl Hosts {
         UrlParts { host, query, scheme }: UrlParts<'c>,
         arena: &'c Arena,
     ) -> Result<&'c [u8], Problem> {
+        let is_path = url.starts_with(b"/");
+        let url = if is_path && self.has_queries { without_fragment(url, arena) } else { url };
         let query = query.map(|it| it.strip_prefix(b"?").unwrap_or(it)).filter(|it| !is_none(it));
         let Some(query) = query else {
-            return match url.starts_with(b"/") {
+            return match is_path {
                 true => self.url_of_path(&[url], host, scheme, arena),
                 false => has_scheme(url, scheme).map(|()| url),
             };
         };
+        let query = without_fragment(query, arena);
         let end = memchr(b'#', url).unwrap_or(url.len());
         let (path, own) = match memchr(b'?', &url[..end]) {
             Some(mark) => (&url[..mark], &url[mark + 1..end]),
@@ -182,7 +187,7 @@ impl Hosts {
         if !own.is_empty() && own != query {
             return Err(Problem::TwoQueries);
         }
-        if !url.starts_with(b"/") {
+        if !is_path {
             has_scheme(url, scheme)?;
             let is_whole = own == query;
             return Ok(if is_whole { url } else { joined(&[path, b"?", query], arena) });
@@ -531,6 +536,7 @@ mod tests {
         let hosts = Hosts {
             given: Some(Given::new("a.example")),
             completes_urls: true,
+            has_queries: true,
             ..Hosts::default()
         };
         let url = |text: &str, query: &str| completed(&hosts, text, [None, Some(query), None]);
@@ -538,9 +544,13 @@ mod tests {
             ("/list", "sort=price", "https://a.example/list?sort=price"),
             ("/list", "?sort=price", "https://a.example/list?sort=price"),
             ("/list?", "sort=price", "https://a.example/list?sort=price"),
-            ("/list#top", "sort=price", "https://a.example/list?sort=price"),
+            ("/list#top", "sort=price", "https://a.example/list%23top?sort=price"),
+            ("/a#b?c", "c", "https://a.example/a%23b?c"),
+            ("/list#top", "", "https://a.example/list%23top"),
+            ("/list", "a#b", "https://a.example/list?a%23b"),
+            ("http://b.example/list#top", "a#b", "http://b.example/list?a%23b"),
             ("/list?sort=price", "sort=price", "https://a.example/list?sort=price"),
-            ("/list?sort=price#top", "?sort=price", "https://a.example/list?sort=price"),
+            ("/list?sort#x", "sort#x", "https://a.example/list?sort%23x"),
             ("GET /list HTTP/1.1", "sort=price", "https://a.example/list?sort=price"),
             ("http://b.example/list", "sort=price", "http://b.example/list?sort=price"),
             ("http://b.example/list?a#top", "a", "http://b.example/list?a#top"),

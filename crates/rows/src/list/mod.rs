@@ -224,6 +224,13 @@ impl ListConfig {
         [urls, times, agents, hosts, queries, schemes, clients]
     }
 
+    /// Whether a row with so many fields has a column for each value that numbers name.
+    fn has_numbers_in(&self, fields: usize) -> bool {
+        let is_in = |name: &String| name.parse::<usize>().is_ok_and(|number| number <= fields);
+        let mut names = self.places().into_iter().map(Place::names);
+        names.all(|names| names.is_empty() || names.iter().any(is_in))
+    }
+
     /// Checks that records of a format can have all places. The error says what to do. Before its names are
     /// known, a table may have `record`: the place of a known layout.
     fn check(&self, format: ListFormat, are_names_known: bool) -> Result<(), String> {
@@ -290,6 +297,7 @@ impl ListConfig {
             given: self.host.as_deref().map(Given::new),
             is_log,
             completes_urls: self.queries.is_asked() || self.schemes.is_asked(),
+            has_queries: self.queries.is_asked(),
         })
     }
 }
@@ -308,8 +316,7 @@ words! {
         /// The member occurs twice. A usual name is the same in any case.
         RepeatedField => "repeated-field": "the field occurs twice",
         /// The row has fewer or more fields than the first one.
-        FieldCount => "field-count":
-            "not the number of fields of the first row; quote those with a delimiter",
+        FieldCount => "field-count": "not the number of fields of the first row or of `#Fields`",
         /// A quoted field does not end, so the row extends to the end of the list.
         OpenQuote => "open-quote": "a quoted field is not closed",
         /// The line is of a kind that names no URL.

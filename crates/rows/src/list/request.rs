@@ -45,6 +45,17 @@ pub(super) fn usual_path(request: &[u8]) -> Option<&[u8]> {
     matches!(path, [b'/'] | [b'/', .., b'!'..=u8::MAX]).then_some(path)
 }
 
+/// Returns a path or a query that a program took out of a target or decoded, where `#` stands for `%23`. In a whole
+/// URL and in a target as it was sent, it begins a fragment, which servers leave out.
+#[inline]
+pub(super) fn without_fragment<'c>(part: &'c [u8], arena: &'c Arena) -> &'c [u8] {
+    if memchr(b'#', part).is_none() {
+        return part;
+    }
+    let pieces: Vec<&[u8]> = part.split(|byte| *byte == b'#').collect();
+    arena.alloc_slice_copy(&pieces.join(&b"%23"[..]))
+}
+
 /// Whether a request ends with a protocol or its version.
 pub(super) fn has_version(request: &[u8]) -> bool {
     let mut words = request.trim_ascii_end().rsplit(|byte| *byte == b' ');

@@ -4,6 +4,10 @@
 //! cell is a URL, or a host next to a number. A column that
 //! is known by its number alone has a header if its first cell could be a name. Lines before the header that
 //! begin with `#`, or name the separator (`sep=;`), are comments of the program that wrote the table.
+//!
+//! The first row of a table without a header may have what a client sent. So neither a layout nor a usual name
+//! makes a row with a URL or a path a header, a number in a cell is no name, and one row does not choose a
+//! separator.
 
 use super::delimited::CellColumns;
 use super::layout::Layout;
@@ -58,6 +62,12 @@ impl Look<'_> {
             let separators = declared.as_ref().map_or(separators, std::slice::from_ref);
             let problem = match table.first_row(separators)? {
                 FoundColumn::More => return Ok(None),
+                // A number is that of a column of any row.
+                FoundColumn::Row(row)
+                    if row.is_header && !row.column.is_named && is_comment(table.text) =>
+                {
+                    table.no_column(separators)
+                }
                 FoundColumn::Row(row) => {
                     let list = table.with_first_row(*row)?;
                     let note = list.note.map(|note| match comments {
@@ -102,23 +112,29 @@ impl Look<'_> {
                      ‹input_format›"
                 ));
             }
-            let layout = layouts::known(&row, self.config).filter(|_| !self.config.is_headless);
+            let may_be_header = !self.config.is_headless && !has_target(&row);
+            let layout = layouts::known(&row, self.config).filter(|_| may_be_header);
             let layout = layout.map(|(it, config)| (it.name, it.missing_max, config));
             let config = layout.as_ref().map_or(self.config, |(_, _, config)| config);
             let Some((column, is_header)) = column(&row, config) else { continue };
             // Without a header, only the usual delimiter counts, because the others may be part of
-            // a URL, unless the usual one does not give the column that a number names.
-            let counts = match &found {
-                _ if is_header || separator == usual => true,
-                None => config.urls.is_asked(),
+            // a URL, unless another one fits the columns that numbers name better.
+            let is_better = match &found {
+                None => is_header || separator == usual || config.urls.is_asked(),
+                Some(other) if is_header => row.len() > other.row.len(),
                 Some(other) => {
-                    let is_number = config.urls.is_asked() && !other.is_header;
-                    let has = |row: &[Vec<u8>], place: usize| is_target(&row[place]);
-                    is_number && !has(&other.row, other.column.place) && has(&row, column.place)
+                    let are_numbers = config.urls.is_asked() && !other.is_header && row.len() > 1;
+                    let fit = |of: Separator, row: &[Vec<u8>], at: &TableColumn| {
+                        let mut rows = self.rows_looked_at(of).filter(|it| !it.concat().is_empty());
+                        let has_rows = rows.all(|it| it.len() == row.len());
+                        [config.has_numbers_in(row.len()), has_rows, is_target(&row[at.place])]
+                    };
+                    are_numbers
+                        && fit(separator, &row, &column)
+                            > fit(other.separator, &other.row, &other.column)
                 }
             };
-            let is_better = found.as_ref().is_none_or(|other| row.len() > other.row.len());
-            if is_better && counts {
+            if is_better {
                 found = Some(FirstRow { separator, row, end, column, is_header, layout });
             }
         }
@@ -138,6 +154,9 @@ impl Look<'_> {
             None => (None, 0, self.config.clone()),
         };
         config.check(self.format, true)?;
+        if let Some(problem) = name_or_number(&row, &config).filter(|_| is_header) {
+            return Err(problem);
+        }
         let look = Look { config: &config, ..*self };
         let ListConfig { times, agents, hosts, queries, schemes, clients, unit, .. } = &config;
         let url = column.only(&row, Value::Url)?;
@@ -200,9 +219,11 @@ impl Look<'_> {
         Ok(List { head: self.head(end), note, rival, columns: row, ..list })
     }
 
-    /// Returns the first rows; the last may be cut.
+    /// Returns the first rows.
     fn rows_looked_at(&self, separator: Separator) -> impl Iterator<Item = Vec<Vec<u8>>> {
-        let mut rest = self.text;
+        let framing = separator.framing();
+        let end = if self.is_whole { self.text.len() } else { framing.last_end(self.text) };
+        let mut rest = &self.text[..end];
         let rows = std::iter::from_fn(move || {
             let (row, end) = first_row(rest, separator);
             rest = rest.get(end..).filter(|_| end > 0)?;
@@ -250,7 +271,8 @@ fn column(row: &[Vec<u8>], config: &ListConfig) -> Option<(TableColumn, bool)> {
         return Some((column, false));
     }
     let found = at.names().iter().find_map(|name| by_name(row, name));
-    if let Some(column) = found.or_else(|| TableColumn::find(row, at)) {
+    let usual = || TableColumn::find(row, at).filter(|_| at.is_asked() || !has_target(row));
+    if let Some(column) = found.or_else(usual) {
         let is_header = match column.is_named {
             true => !is_record(row, column.place),
             false => is_headed(row, column.place),
@@ -265,8 +287,33 @@ fn column(row: &[Vec<u8>], config: &ListConfig) -> Option<(TableColumn, bool)> {
 /// Finds the column with a name, or with a number that may be in the first row of a table without a header too.
 fn by_name(row: &[Vec<u8>], name: &str) -> Option<TableColumn> {
     let place = name.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
-    let site = place.filter(|&place| place < row.len() && advice::is_site(row, place));
-    site.map(TableColumn::at).or_else(|| TableColumn::from_name(row, name))
+    let is_value = |place| advice::is_site(row, place) || row[place].trim_ascii().starts_with(b"/");
+    let value = place.filter(|&place| place < row.len() && is_value(place));
+    value.map(TableColumn::at).or_else(|| TableColumn::from_name(row, name))
+}
+
+/// Returns the problem of a header with a name that is also the number of another column.
+fn name_or_number(row: &[Vec<u8>], config: &ListConfig) -> Option<String> {
+    let names = config.places().into_iter().flat_map(Place::names);
+    let number =
+        |name: &String| name.parse::<usize>().ok().filter(|it| (1..=row.len()).contains(it));
+    let numbers = names.filter_map(|name| Some((name, number(name)?)));
+    let mut found = numbers.filter_map(|(name, number)| {
+        let place = row.iter().position(|cell| cell.trim_ascii() == name.as_bytes())?;
+        (place + 1 != number).then(|| {
+            format!(
+                "`{name}` in the first row is column {}, and column {number} has another name; if that row is \
+                 a record, say so with ‹no_header›, or else rename the column",
+                place + 1
+            )
+        })
+    });
+    found.next()
+}
+
+/// Whether a row has a URL or a path, as records have and headers have not.
+fn has_target(row: &[Vec<u8>]) -> bool {
+    row.iter().any(|cell| has_scheme(cell) || cell.trim_ascii().starts_with(b"/"))
 }
 
 fn only_url(row: &[Vec<u8>]) -> Option<TableColumn> {

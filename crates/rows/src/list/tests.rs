@@ -966,8 +966,8 @@ fn tables_without_a_header() {
         (b"a.example,NL\nb.example,BE\n", "try ‹url_field› 1 ‹assume_scheme› https"),
         (
             b"https://a.example/,https://b.example/\n",
-            "the columns 1 and 2 have URLs (`https://a.example/` and `https://b.example/`); name one by \
-             its number, such as ‹url_field› 1",
+            "the columns 1 and 2 have URLs or hosts (`https://a.example/` and `https://b.example/`); name \
+             the one that was asked for by its number",
         ),
         (b"request.host,code\na.example,200\n", "choose the URL with ‹url_field›"),
     ] {

@@ -7,8 +7,13 @@
 //! ```
 //!
 //! `#Fields` names the fields of the lines after it; blanks or TABs separate them, and `-` is an empty
-//! one. Where TABs separate the names, or the fields of the first line that is complete, a blank is part of a
-//! field in all lines.
+//! one.
+//!
+//! Only what the server wrote says how lines are read. If it writes the first field ([`OF_SERVERS`]), no client
+//! begins a line, so lines with `#` are directives, and what follows the field separates all fields. If clients
+//! fill the first field, all lines after the first `#Fields` are requests, and TABs separate fields if they
+//! separate the names.
+//!
 //! The URL is the stem, with the query after `?`. Servers write `+` or `%20` for the blanks of
 //! an agent, or quotes around it. A stem that is a URL is what the client sent, so the host of its line
 //! decides, as in a table. A port completes the host that is given for all.
@@ -27,7 +32,7 @@ use memchr::{memchr, memmem};
 
 use super::host::{Given, Served, joined};
 use super::noticed::Doubts;
-use super::request::{Named, asked, is_target};
+use super::request::{Named, asked, is_target, without_fragment};
 use super::values::{Values, at_places, without_percent};
 use super::{Arena, Place, Problem};
 use portcullis_captures::names::listed;
@@ -40,7 +45,7 @@ const WORDS_MAX: usize = 4096;
 /// The positions of the values among the fields of a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct W3cLine {
-    /// The names of the fields, as they are written.
+    /// The names of the fields, with a blank after each.
     names: Vec<u8>,
     count: usize,
     /// The path or the whole URL, the query, the host, the scheme of the request, the port, the agent,
@@ -52,29 +57,59 @@ pub(super) struct W3cLine {
     is_stem: bool,
     /// Whether the server logs paths without their escapes.
     is_decoded: bool,
-    /// Whether fields stand between TABs alone.
+    /// Whether the names stand between TABs alone.
     has_tabs: bool,
+    /// Whether lines begin with what the server wrote.
+    begins_with_server: bool,
 }
+
+/// The first fields that no client fills, none of which has blanks. Some software writes a header as `c-ip`.
+const OF_SERVERS: [&str; 9] = [
+    "date",
+    "time",
+    "timestamp",
+    "time-taken",
+    "s-sitename",
+    "s-computername",
+    "s-ip",
+    "sc-status",
+    "x-edge-location",
+];
 
 /// Whether a text begins with the directives of a W3C extended log.
 pub(super) fn is_w3c(text: &[u8]) -> bool {
     let lines = text.split(|&byte| byte == b'\n').filter(|line| !line.trim_ascii().is_empty());
-    lines.take_while(|line| line.starts_with(b"#")).any(|line| names_in(line).is_some())
+    // The line of a request that begins so has a path in it.
+    let is_head = |line| names_in(line).is_some_and(|names| memchr(b'/', names).is_none());
+    lines.take_while(|line| line.starts_with(b"#")).any(is_head)
 }
 
 impl W3cLine {
-    /// Returns the positions that the directives in `head` give, of the values at `wanted` places. `lines`
-    /// are those after it. The error says what is missing.
-    pub(super) fn from_head<'l>(
+    /// Returns the positions of the values that the directives in `head` give, and the end of the directives:
+    /// what follows it are requests. The error says what is missing.
+    pub(super) fn from_head(
         head: &[u8],
-        lines: impl Iterator<Item = &'l [u8]>,
         [times, agents, clients]: [&Place; 3],
-    ) -> Result<W3cLine, String> {
-        let names = head.split(|&byte| byte == b'\n').rev().find_map(names_in);
-        let names = names.ok_or("a W3C extended log without a line `#Fields:`; write one first")?;
+    ) -> Result<(W3cLine, usize), String> {
+        let mut end = 0;
+        let mut directives = head.split_inclusive(|&byte| byte == b'\n').filter_map(|line| {
+            end += line.len();
+            Some((names_in(line)?, end))
+        });
+        let Some((names, end)) = directives.next() else {
+            return Err("a W3C extended log without a line `#Fields:`; write one first".to_owned());
+        };
         let all: Vec<String> = names_of(names)
             .map(|name| String::from_utf8_lossy(name).to_ascii_lowercase())
             .collect();
+        let begins_with_server = all.first().is_some_and(|first| OF_SERVERS.contains(&&**first));
+        if begins_with_server && directives.any(|(other, _)| !are_same(other, names)) {
+            return Err(
+                "lines `#Fields` before the first request name different fields; omit those of \
+                        other requests"
+                    .to_owned(),
+            );
+        }
         let find = |wanted: &[&str]| {
             wanted.iter().find_map(|wanted| all.iter().position(|name| name == wanted))
         };
@@ -108,36 +143,23 @@ impl W3cLine {
         let [_, _, host, ..] = places;
         let is_host_in_path = all[stem] == "cs-uri" && host.is_none() && find(&["cs-ip"]).is_some();
         let count = all.len();
-        let is_directive = |line: &[u8]| line.starts_with(b"#") || names_in(line).is_some();
-        let is_data = |line: &&[u8]| !line.trim_ascii().is_empty() && !is_directive(line);
-        // A line without TABs is that of a log without them. Others may have TABs of a client, but neither a path
-        // nor a host has blanks.
-        let is_of_words =
-            |line: &[u8]| memchr(b'\t', line).is_none() && words(line).count() == count;
-        let is_of_tabs = |line: &[u8]| {
-            let fields: Vec<&[u8]> = line.split(|byte| *byte == b'\t').collect();
-            let is_whole = |place: usize| fields.get(place).is_some_and(|it| !it.contains(&b' '));
-            fields.len() == count && is_whole(stem) && host.is_none_or(is_whole)
-        };
-        let is_complete = |line: &&[u8]| is_of_words(line) || is_of_tabs(line);
-        let has_tabs = match memchr(b' ', names) {
-            None => memchr(b'\t', names).is_some(),
-            Some(_) => lines.filter(is_data).find(is_complete).is_some_and(is_of_tabs),
-        };
-        Ok(W3cLine {
-            names: names.to_vec(),
+        let line = W3cLine {
+            names: names_of(names).flat_map(|name| [name, &b" "[..]]).flatten().copied().collect(),
             count,
             places,
             is_host_in_path,
             is_stem: all[stem] == "cs-uri-stem",
             is_decoded: head.split(|&byte| byte == b'\n').any(is_of_microsoft),
-            has_tabs,
-        })
+            has_tabs: memchr(b' ', names).is_none() && memchr(b'\t', names).is_some(),
+            begins_with_server,
+        };
+        Ok((line, if begins_with_server { head.len() } else { end }))
     }
 
     /// Whether both have the same fields.
     pub(super) fn has_fields_of(&self, other: &W3cLine) -> bool {
-        (&self.names, &self.places) == (&other.names, &other.places)
+        let fields = |line: &W3cLine| (line.names.clone(), line.places, line.has_tabs);
+        fields(self) == fields(other)
     }
 
     /// Whether the lines have hosts.
@@ -167,7 +189,8 @@ impl W3cLine {
     ) -> Values<'c> {
         let none = |problem| Values::from_url(Err(problem));
         match names_in(text) {
-            Some(names) if names != self.names => return none(Problem::OtherFields),
+            _ if !self.begins_with_server => {}
+            Some(names) if !are_same(names, &self.names) => return none(Problem::OtherFields),
             Some(_) => return none(Problem::NoUrl),
             None if text.starts_with(b"#") => return none(Problem::NoUrl),
             None => {}
@@ -208,16 +231,19 @@ impl W3cLine {
 
     /// Returns the fields that are read; `None` if the line has another number of fields.
     fn cut<'c>(&self, text: &'c [u8]) -> Option<[Option<&'c [u8]>; 9]> {
-        let (mut found, count) = if self.has_tabs {
+        let has_tab = |text: &[u8]| memchr(b'\t', text).is_some();
+        let is_tabbed = self.is_tabbed(text);
+        let (mut found, count) = if is_tabbed {
             at_places(text.split(|&byte| byte == b'\t').map(<[u8]>::trim_ascii), self.places)
+        } else if !self.begins_with_server && has_tab(text) {
+            return None;
         } else if memchr(b'"', text).is_some() {
             at_places(self.fields(text)?.into_iter(), self.places)
         } else {
             at_places(words(text), self.places)
         };
         let [stem, _, host, ..] = &found;
-        let has_tab = |field: &[u8]| memchr(b'\t', field).is_some();
-        if !self.has_tabs && [stem, host].into_iter().flatten().any(|field| has_tab(field)) {
+        if !is_tabbed && [stem, host].into_iter().flatten().any(|field| has_tab(field)) {
             return None;
         }
         let [stem, query, rest @ ..] = &mut found;
@@ -226,6 +252,12 @@ impl W3cLine {
         }
         rest.iter_mut().for_each(|field| *field = field.map(without_quotes));
         (count == self.count).then_some(found)
+    }
+
+    /// Whether TABs separate the fields of a line.
+    fn is_tabbed(&self, text: &[u8]) -> bool {
+        let behind_first = || text.iter().find(|byte| b" \t".contains(byte));
+        self.has_tabs || self.begins_with_server && behind_first() == Some(&b'\t')
     }
 
     /// Returns the fields of a line with quotes, each a word that begins with no quote, or words from one quote
@@ -269,8 +301,7 @@ impl W3cLine {
         Some(cut)
     }
 
-    /// Returns the target that a stem and a query are, and what is in doubt. Some servers log what they
-    /// decoded, so that `#` begins no fragment; a target has none (RFC 9112, section 3.2).
+    /// Returns the target that a stem and a query are, and what is in doubt.
     fn target<'c>(
         &self,
         stem: &'c [u8],
@@ -287,16 +318,11 @@ impl W3cLine {
             (Some(_), Some(_)) => return Err(Problem::TwoQueries),
             (Some(query), None) => joined(&[stem, b"?", query], arena),
         };
-        let has_number_sign = memchr(b'#', target).is_some();
-        let is_decoded = self.is_decoded || has_number_sign && memchr(b'#', stem).is_some();
+        let is_decoded = self.is_decoded || memchr(b'#', stem).is_some();
         let doubts = Doubts::default()
             .with(Doubts::NO_QUERY, self.is_stem && query_place.is_none() && mark.is_none())
             .with(Doubts::DECODED, is_decoded);
-        if !has_number_sign {
-            return Ok((target, doubts));
-        }
-        let pieces: Vec<&[u8]> = target.split(|byte| *byte == b'#').collect();
-        Ok((arena.alloc_slice_copy(&pieces.join(&b"%23"[..])), doubts))
+        Ok((without_fragment(target, arena), doubts))
     }
 }
 
@@ -327,6 +353,11 @@ fn is_of_microsoft(line: &[u8]) -> bool {
 /// Returns the names of a directive.
 fn names_of(names: &[u8]) -> impl Iterator<Item = &[u8]> {
     names.split(|byte| b" \t\r".contains(byte)).filter(|name| !name.is_empty())
+}
+
+/// Whether two directives have the same names.
+fn are_same(names: &[u8], others: &[u8]) -> bool {
+    names_of(names).eq(names_of(others))
 }
 
 /// Returns the words of a line, each a field. A TAB is a part of what a client sent, or separates the fields of
@@ -388,8 +419,7 @@ mod tests {
         let place = |is_read: bool| if is_read { Place::Record } else { Place::Usual };
         let places =
             [place(fields.contains("date")), place(fields.contains("Agent")), Place::Usual];
-        let lines = [line.as_bytes()].into_iter();
-        let all = W3cLine::from_head(head.as_bytes(), lines, places.each_ref()).unwrap();
+        let all = W3cLine::from_head(head.as_bytes(), places.each_ref()).unwrap().0;
         let given = given.map(Given::new);
         let Values { url, time, agent, host, doubts, .. } =
             all.read(line.as_bytes(), given.as_ref(), &arena);
@@ -486,7 +516,7 @@ mod tests {
         }
         let head =
             b"#Software: Microsoft Internet Information Services 10.0\n#Fields: cs-uri-stem\n";
-        let line = W3cLine::from_head(head, std::iter::empty(), [&Place::Usual; 3]).unwrap();
+        let line = W3cLine::from_head(head, [&Place::Usual; 3]).unwrap().0;
         let found = line.read(b"/a+b", None, &Arena::new()).doubts;
         assert_eq!(found, Doubts::NO_QUERY.and(Doubts::DECODED));
     }
@@ -494,7 +524,7 @@ mod tests {
     #[test]
     fn quotes_are_of_the_client_unless_the_stem_has_them() {
         let fields = "cs-uri-stem cs-uri-query cs-host cs(User-Agent)";
-        let parts = |line: &str| {
+        let parts = |fields: &str, line: &str| {
             let (host, url, agent, _) = read(fields, line);
             (url, host.unwrap_or_default(), agent.unwrap_or_default())
         };
@@ -507,76 +537,75 @@ mod tests {
             (r#"/p "q" "a.example" "A""#, r#"/p?"q""#, "A"),
         ] {
             let expected = (Ok(url.to_owned()), "a.example".to_owned(), agent.to_owned());
-            assert_eq!(parts(line), expected, "{line}");
+            assert_eq!(parts(fields, line), expected, "{line}");
             let tabs = line.replace("A/1 b", "A/1_b").replace(' ', "\t").replace("A/1_b", "A/1 b");
-            assert_eq!(parts(&tabs), expected, "{tabs}");
+            assert_eq!(parts(&fields.replace(' ', "\t"), &tabs), expected, "{tabs}");
         }
     }
 
     #[test]
     fn blanks_between_tabs_are_part_of_a_field() {
-        let fields = "cs-uri-stem cs(User-Agent) cs-host";
+        let fields = "cs-uri-stem\tcs(User-Agent)\tcs-host";
         let agent = Some("A b.example".to_owned());
         let expected = (Some("a.example".to_owned()), Ok("/a".to_owned()), agent, None);
         assert_eq!(read(fields, "/a\tA b.example\ta.example\r"), expected);
         assert_eq!(read(fields, "/a\t\"A b.example\"\ta.example"), expected);
     }
 
-    /// Whether blanks separate fields is one for all lines, and no client decides it.
+    /// What the server wrote says what separates fields, so no client does.
     #[test]
-    fn a_line_with_other_tabs_is_none() {
-        const CUT: &str = "/a\tA";
-        const TABS: &str = "/a\tA b.example x\ta.example";
-        const WORDS: &str = "/a A a.example";
-        const SENT: &str = "/a \"x\tx\tb.example\" a.example";
-        let [spaced, tabbed] =
-            [" ", "\t"].map(|it| ["cs-uri-stem", "cs(User-Agent)", "cs-host"].join(it));
-        let (own, none) = (Ok("a.example".to_owned()), Err(Problem::FieldCount));
-        for (fields, lines, expected) in [
-            (&tabbed, vec![CUT, TABS, WORDS], vec![&none, &own, &none]),
-            (&spaced, vec![CUT, TABS, WORDS], vec![&none, &own, &none]),
-            (&tabbed, vec![CUT], vec![&none]),
-            (&spaced, vec![SENT, WORDS, CUT], vec![&own, &own, &none]),
-            (&spaced, vec![WORDS, TABS], vec![&own, &none]),
+    fn the_server_separates_fields() {
+        const CLIENT: [&str; 3] = ["cs-uri-stem", "cs(User-Agent)", "cs-host"];
+        const SERVER: [&str; 4] = ["time", "cs-uri-stem", "cs(User-Agent)", "cs-host"];
+        let (own, none) = (Ok("a.example"), Err(Problem::FieldCount));
+        for (fields, separator, line, expected) in [
+            (&CLIENT[..], " ", "/a A a.example", own),
+            (&CLIENT, " ", "/a \"A b.example\" a.example", own),
+            (&CLIENT, " ", "/a\tA\ta.example", none),
+            (&CLIENT, " ", "/a A\tx a.example", none),
+            (&CLIENT, "\t", "/a\tA b.example x\ta.example", own),
+            (&CLIENT, "\t", "/a A a.example", none),
+            (&CLIENT, "\t", "/a\tA\tb.example\ta.example", none),
+            (&SERVER, " ", "x /a A a.example", own),
+            (&SERVER, " ", "x /a A\t/a\tb.example a.example", own),
+            (&SERVER, " ", "x /a A\tb.example", none),
+            (&SERVER, " ", "x\t/a\tA b.example x\ta.example", own),
+            (&SERVER, " ", "x\t/a A b.example", none),
+            (&SERVER, "\t", "x\t/a\tA b\ta.example", own),
+            (&SERVER, "\t", "x /a A a.example", none),
         ] {
-            let head = format!("#Fields: {fields}\n");
-            let all = lines.iter().map(|line| line.as_bytes());
-            let all = W3cLine::from_head(head.as_bytes(), all, [&Place::Usual; 3]).unwrap();
-            let arena = Arena::new();
-            let host = |line: &&str| {
-                let Values { url, host, .. } = all.read(line.as_bytes(), None, &arena);
-                url.map(|_| String::from_utf8_lossy(host.unwrap_or_default()).into_owned())
-            };
-            let found: Vec<_> = lines.iter().map(host).collect();
-            assert_eq!(found.iter().collect::<Vec<_>>(), expected, "{fields}: {lines:?}");
+            let (host, url, ..) = read(&fields.join(separator), line);
+            let found = url.as_ref().map(|_| host.as_deref().unwrap_or_default());
+            assert_eq!(found.map_err(|it| *it), expected, "{fields:?}: {line}");
         }
     }
 
-    /// Names of fields are often separated by blanks although TABs separate the fields.
+    /// Where clients fill the first field, a line after the names is a request, however it begins.
     #[test]
-    fn tabs_are_known_by_paths_and_hosts() {
-        for (fields, lines) in [
-            (
-                "cs(User-Agent) cs-host cs(Cookie) cs-uri-stem",
-                ["A b.example\ta.example\t\t/p", "Bot\ta.example\t\t/q"],
-            ),
-            ("cs(User-Agent) cs-host cs-uri-stem", ["A b\ta.example\t/p", "C d e\ta.example\t/q"]),
-            (
-                "cs-uri-stem cs-uri-query cs-host cs(User-Agent)",
-                ["/p\t\ta.example\tA b", "/q\t\ta.example\tb.example x"],
-            ),
-        ] {
-            let head = format!("#Fields: {fields}\n");
-            let lines = lines.map(str::as_bytes);
-            let all =
-                W3cLine::from_head(head.as_bytes(), lines.into_iter(), [&Place::Usual; 3]).unwrap();
-            let arena = Arena::new();
-            for (line, path) in lines.into_iter().zip(["/p", "/q"]) {
-                let Values { url, host, .. } = all.read(line, None, &arena);
-                assert!(url.unwrap().starts_with(path.as_bytes()), "{fields}");
-                assert_eq!(host, Some(&b"a.example"[..]), "{fields}");
-            }
+    fn a_client_writes_no_directive() {
+        const SENT: &str = "#Fields:x a.example /p cs-host cs-uri-stem";
+        let head = |fields: &str| format!("#Version: 1.0\n#Fields: {fields}\n");
+        let (own, last) = (
+            head("cs(User-Agent) cs-host cs-uri-stem cs-uri-query cs(Referer)"),
+            head("time cs(User-Agent) cs-host cs-uri-stem"),
+        );
+        for (directives, end) in
+            [(own.clone() + SENT, own.len()), (last.clone() + "#Date: x\n", last.len() + 9)]
+        {
+            let found = W3cLine::from_head(directives.as_bytes(), [&Place::Usual; 3]).unwrap();
+            assert_eq!(found.1, end, "{directives}");
         }
+        let fields = own.lines().last().unwrap().strip_prefix("#Fields: ").unwrap();
+        let url = Ok("/p?cs-host".to_owned());
+        let (host, agent) = ("a.example".to_owned(), "#Fields:x".to_owned());
+        assert_eq!(read(fields, SENT), (Some(host), url, Some(agent), None));
+        assert_eq!(read(fields, &format!("#Fields: {fields}")).1, Err(Problem::FieldCount));
+        let restarted = last.clone() + "#Fields:  time  cs(User-Agent) cs-host\tcs-uri-stem \n";
+        assert!(W3cLine::from_head(restarted.as_bytes(), [&Place::Usual; 3]).is_ok());
+        let other = last + &own;
+        let error = W3cLine::from_head(other.as_bytes(), [&Place::Usual; 3]).unwrap_err();
+        assert!(error.contains("different fields"), "{error}");
+        assert!(is_w3c(own.as_bytes()) && !is_w3c(SENT.as_bytes()));
     }
 
     /// A client chooses a query and an agent, and neither moves the host.
@@ -679,9 +708,7 @@ mod tests {
             ("#Fields: cs-uri\n", "cs(User-Agent)"),
             ("#Fields: cs-uri cs(User-Agent) date\n", "the fields `date` and `time`"),
         ] {
-            let lines = std::iter::empty();
-            let error =
-                W3cLine::from_head(head.as_bytes(), lines, [&Place::Record; 3]).unwrap_err();
+            let error = W3cLine::from_head(head.as_bytes(), [&Place::Record; 3]).unwrap_err();
             assert!(error.contains(problem), "{error}");
         }
     }

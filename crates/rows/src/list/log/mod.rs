@@ -52,7 +52,7 @@ use self::time::TimeForm;
 use super::host::{Given, Origins, Served, is_bare_address, joined};
 use super::noticed::Doubts;
 use super::request::{
-    Named, asked, has_version, is_method, is_target, parts_of, target, usual_path,
+    Named, asked, has_version, is_method, is_target, parts_of, target, usual_path, without_fragment,
 };
 use super::values::{Values, kept};
 use super::{Arena, Problem};
@@ -479,6 +479,9 @@ impl LogLine {
         let (path, arena) = (usual_path(request)?, origins.arena);
         let origin = origins.of(host, |host| format.with_brackets(host, arena))?;
         let Targets { without_query, decoded, .. } = format.targets;
+        if decoded && memchr(b'#', path).is_some() {
+            return None;
+        }
         let doubts =
             Doubts::default().with(Doubts::NO_QUERY, without_query).with(Doubts::DECODED, decoded);
         let reads = self.reads;
@@ -607,7 +610,8 @@ impl Format {
         let query = value(Slot::Query).map(undone);
         let query = query.map(|query| query.strip_prefix(b"?").unwrap_or(query));
         let query = query.filter(|query| !matches!(*query, b"" | b"-"));
-        Ok(query.map_or(found, |query| joined(&[found, b"?", query], arena)))
+        let target = query.map_or(found, |query| joined(&[found, b"?", query], arena));
+        Ok(if self.targets.decoded { without_fragment(target, arena) } else { target })
     }
 
     /// Returns the URL that the server took a target to ask for: on the host that it found, or else on that of

@@ -26,7 +26,7 @@ fn read_by(all: &LogLine, line: &[u8], given: Option<&str>) -> (Read, Doubts) {
 #[track_caller]
 fn check_usual(all: &LogLine, line: &[u8], given: Option<&Given>) -> bool {
     let arena = Arena::new();
-    let hosts = Hosts { given: given.cloned(), is_log: true, completes_urls: false };
+    let hosts = Hosts { given: given.cloned(), is_log: true, ..Hosts::default() };
     let mut origins = Origins::new(&hosts, &arena);
     type Whole<'w> = (Record<'w>, Values<'w>, Doubts);
     let shown = |(record, values, doubts): Whole<'_>| {
@@ -619,6 +619,10 @@ fn formats_of_configurations() {
             "",
         ),
         ("$host $uri$is_args$args \"$status\"", "a.example /a b?c \"200\"", "/a b?c", "a.example"),
+        ("$host $uri$is_args$args x", "a.example /a#b?c#d x", "/a%23b?c%23d", "a.example"),
+        ("%V \"%U\" \"%q\"", "a.example \"/a#b\" \"?c#d\"", "/a%23b?c%23d", "a.example"),
+        ("%V %U x", "a.example /a#b x", "/a%23b", "a.example"),
+        ("$host \"$request\"", "a.example \"GET /a#b HTTP/1.1\"", "/a#b", "a.example"),
         (
             r#"escape=json {"h":"$host","u":"$request_uri","x":"$http_user_agent"}"#,
             r#"{"h":"a.example","u":"/a\"\u00e9","x":"A"}"#,
@@ -805,6 +809,7 @@ fn what_servers_do_not_log_is_in_doubt() {
         ("%h \"%U\" %q", "192.0.2.7 \"/a\" ".to_owned(), Doubts::DECODED),
         ("%h \"%r\" %U", "192.0.2.7 \"GET /a HTTP/1.1\" /a".to_owned(), Doubts(0)),
         ("$uri$is_args$args", "/a".to_owned(), Doubts::DECODED),
+        ("mini-httpd", combined("/a#b"), both),
         ("$request_uri", "/a".to_owned(), Doubts(0)),
     ] {
         let ((url, ..), found) = read_by(&declared(format), line.as_bytes(), None);
