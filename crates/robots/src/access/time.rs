@@ -94,6 +94,7 @@ impl UnixSeconds {
     /// assert_eq!(UnixSeconds::from_text(b"784111777", Some(TimeUnit::Seconds)), time);
     /// assert_eq!(UnixSeconds::from_text(b"784111777", None), None);
     /// assert_eq!(UnixSeconds::from_text(b"19941106", Some(TimeUnit::Seconds)), None);
+    /// assert_eq!(UnixSeconds::from_text(b"19941106.0", Some(TimeUnit::Seconds)), None);
     /// ```
     pub fn from_text(text: &[u8], unit: Option<TimeUnit>) -> Option<UnixSeconds> {
         seconds_of(text, unit).and_then(in_range)
@@ -151,11 +152,13 @@ pub fn seconds_of(text: &[u8], unit: Option<TimeUnit>) -> Option<i64> {
     let digits = text.strip_prefix(b"-").unwrap_or(text);
     let is_number = digits.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.');
     if let Some(unit) = unit.filter(|_| is_number) {
-        // † As a number of the unit, a date is decades away, and a newer file would be an old one.
-        if digits_of_cdx(text).is_some() {
+        let number = str::from_utf8(text).ok()?.parse().ok()?;
+        // † As a number of the unit, a date is decades away, and a newer file would be an old one. Columns of
+        // integers with gaps are often written as `20240201.0`.
+        if digits_of_cdx(text).is_some() || is_date(number) {
             return None;
         }
-        return unit.seconds(str::from_utf8(text).ok()?.parse().ok()?);
+        return unit.seconds(number);
     }
     // Most texts have one of these two forms; jiff knows more.
     let other = || Some(str::from_utf8(text).ok()?.parse::<Timestamp>().ok()?.as_second());
