@@ -14,6 +14,7 @@ use serde::de::IgnoredAny;
 use wide::u8x32;
 
 use portcullis_engine::bytes::hex_value;
+use portcullis_engine::vectors::{Kind, Vectors, Work};
 
 /// Why a text is no JSON, or has other values than it may.
 #[derive(Debug, thiserror::Error)]
@@ -183,79 +184,21 @@ impl<'l> Json<'l> {
     fn decoded(
         &mut self,
         start: usize,
-        mut from: usize,
+        from: usize,
         arena: &'l Bump,
     ) -> Result<&'l [u8], JsonError> {
-        let mut out = std::mem::take(&mut self.scratch);
+        let (text, mut out) = (self.text, std::mem::take(&mut self.scratch));
         out.clear();
         // Of memory that is not written, nothing is taken.
-        out.reserve(self.text.len() - start + CHUNK_BYTES);
-        out.extend_from_slice(&self.text[start..from]);
-        loop {
-            let chunk = self.chunk(from);
-            out.extend_from_slice(&chunk);
-            let special = special_in(chunk);
-            if special == 0 {
-                from += CHUNK_BYTES;
-                continue;
-            }
-            let plain = special.trailing_zeros() as usize;
-            out.truncate(out.len() - (CHUNK_BYTES - plain));
-            from += plain;
-            match self.text.get(from) {
-                Some(b'"') => break,
-                Some(b'\\') => {}
-                _ => return self.fail("control character in a text"),
-            }
-            from = match self.simple_escape(from + 1) {
-                Some(byte) => {
-                    out.push(byte);
-                    from + 2
-                }
-                None => match self.unit_escape(from + 1) {
-                    Some((letter, after)) => {
-                        out.extend_from_slice(letter.encode_utf8(&mut [0; 4]).as_bytes());
-                        after
-                    }
-                    None => return self.fail("invalid escape"),
-                },
-            };
+        out.reserve(text.len() - start + CHUNK_BYTES);
+        out.extend_from_slice(&text[start..from]);
+        match Vectors::detect().run(Decoding { text, from, out: &mut out }) {
+            Ok(end) => self.at = end + 1,
+            Err(problem) => return self.fail(problem),
         }
-        self.at = from + 1;
         let read = arena.alloc_slice_copy(&out);
         self.scratch = out;
         Ok(read)
-    }
-
-    /// Returns what an escape of one letter, at `at`, stands for.
-    #[inline]
-    fn simple_escape(&self, at: usize) -> Option<u8> {
-        Some(match *self.text.get(at)? {
-            b'n' => b'\n',
-            letter @ (b'"' | b'\\' | b'/') => letter,
-            b't' => b'\t',
-            b'r' => b'\r',
-            b'b' => 0x08,
-            b'f' => 0x0c,
-            _ => return None,
-        })
-    }
-
-    /// Returns what `u` at `at` and its digits stand for, a unit of UTF-16 or the first of two, and where it
-    /// ends.
-    #[cold]
-    fn unit_escape(&self, at: usize) -> Option<(char, usize)> {
-        let unit = |at: usize| -> Option<u16> {
-            let digits: &[u8; 4] = self.text.get(at..)?.strip_prefix(b"u")?.first_chunk()?;
-            digits.iter().try_fold(0, |unit, &digit| Some(unit << 4 | u16::from(hex_value(digit)?)))
-        };
-        let first = unit(at)?;
-        if let Some(letter) = char::from_u32(first.into()) {
-            return Some((letter, at + 5));
-        }
-        let second = unit(at + 6).filter(|_| self.text[at + 5] == b'\\')?;
-        let letter = char::decode_utf16([first, second]).next()?.ok()?;
-        Some((letter, at + 11))
     }
 
     /// Takes a number.
@@ -367,7 +310,7 @@ impl<'l> Json<'l> {
                 let digits: &[u8; 4] = self.text.get(at + 1..)?.first_chunk()?;
                 digits.iter().all(u8::is_ascii_hexdigit).then_some(at + 5)
             }
-            _ => self.simple_escape(at).map(|_| at + 1),
+            letter => (SIMPLE_ESCAPES[usize::from(*letter)] != 0).then_some(at + 1),
         }
     }
 
@@ -391,13 +334,106 @@ const LISTS_MAX: u8 = 127;
 /// Bytes that are read at once: most lines of a robots.txt are shorter.
 const CHUNK_BYTES: usize = 32;
 
+/// Decodes a text from its first escape on. Returns where its last quote is.
+struct Decoding<'d> {
+    text: &'d [u8],
+    from: usize,
+    out: &'d mut Vec<u8>,
+}
+
+impl Work for Decoding<'_> {
+    type Output = Result<usize, &'static str>;
+
+    #[inline(always)]
+    fn with(self, _: impl Kind) -> Result<usize, &'static str> {
+        let Decoding { text, mut from, out } = self;
+        loop {
+            let plain = push_plain(&text[from..], out);
+            from += plain;
+            if plain == CHUNK_BYTES {
+                continue;
+            }
+            let escape = match &text[from..] {
+                [b'\\', letter, ..] => SIMPLE_ESCAPES[usize::from(*letter)],
+                [b'"', ..] => return Ok(from),
+                _ => return Err("control character in a text"),
+            };
+            if escape != 0 {
+                out.push(escape);
+                from += 2;
+                continue;
+            }
+            let (letter, after) = unit_escape(text, from + 1).ok_or("invalid escape")?;
+            out.extend_from_slice(letter.encode_utf8(&mut [0; 4]).as_bytes());
+            from = after;
+        }
+    }
+}
+
+/// Appends what precedes the first special byte of a text, or its first chunk. Returns how many bytes.
+#[inline(always)]
+fn push_plain(text: &[u8], out: &mut Vec<u8>) -> usize {
+    let Some(chunk) = text.first_chunk() else { return push_last(text, out) };
+    out.extend_from_slice(chunk);
+    let plain = special_in(*chunk).trailing_zeros() as usize;
+    out.truncate(out.len() - CHUNK_BYTES + plain);
+    plain
+}
+
+/// Does that for a text that is shorter than a chunk.
+#[cold]
+fn push_last(text: &[u8], out: &mut Vec<u8>) -> usize {
+    let plain = special_in(last_chunk(text)).trailing_zeros() as usize;
+    out.extend_from_slice(&text[..plain]);
+    plain
+}
+
+/// Returns what `u` at `at` and its digits stand for, a unit of UTF-16 or the first of two, and where it
+/// ends.
+#[cold]
+fn unit_escape(text: &[u8], at: usize) -> Option<(char, usize)> {
+    let unit = |at: usize| -> Option<u16> {
+        let digits: &[u8; 4] = text.get(at..)?.strip_prefix(b"u")?.first_chunk()?;
+        digits.iter().try_fold(0, |unit, &digit| Some(unit << 4 | u16::from(hex_value(digit)?)))
+    };
+    let first = unit(at)?;
+    if let Some(letter) = char::from_u32(first.into()) {
+        return Some((letter, at + 5));
+    }
+    let second = unit(at + 6).filter(|_| text[at + 5] == b'\\')?;
+    let letter = char::decode_utf16([first, second]).next()?.ok()?;
+    Some((letter, at + 11))
+}
+
+/// What escapes of one letter stand for, by that letter; 0 for other letters.
+const SIMPLE_ESCAPES: [u8; 256] = {
+    let pairs = [
+        (b'n', b'\n'),
+        (b't', b'\t'),
+        (b'r', b'\r'),
+        (b'b', 0x08),
+        (b'f', 0x0c),
+        (b'"', b'"'),
+        (b'\\', b'\\'),
+        (b'/', b'/'),
+    ];
+    let mut escapes = [0; 256];
+    let mut index = 0;
+    while index < pairs.len() {
+        escapes[pairs[index].0 as usize] = pairs[index].1;
+        index += 1;
+    }
+    escapes
+};
+
 /// Returns a mask of the bytes at which a text does not just go on: its end, escapes, and control characters.
-#[inline]
+#[inline(always)]
 fn special_in(chunk: [u8; CHUNK_BYTES]) -> u32 {
     let chunk = u8x32::new(chunk);
-    let is = |byte| chunk.simd_eq(u8x32::splat(byte));
-    let is_control = chunk.min(u8x32::splat(0x1f)).simd_eq(chunk);
-    (is(b'"') | is(b'\\') | is_control).to_bitmask()
+    // One bit makes the quote the byte after the control characters, which stay below it.
+    let swapped = chunk ^ u8x32::splat(b'"' ^ 0x20);
+    let ends = swapped.min(u8x32::splat(0x20)).simd_eq(swapped);
+    (ends | chunk.simd_eq(u8x32::splat(b'\\'))).to_bitmask()
 }
 
 /// Returns a text that is shorter than a chunk, and zeros.
@@ -444,7 +480,10 @@ mod tests {
             check(text.as_bytes());
         }
         check(b"{\"a\" : 1 , \"b\"\n:\t2 }");
-        check(b"\"\xff\"");
+        for byte in 0..=u8::MAX {
+            check(&[b'"', byte, b'"']);
+            check(&[b'"', b'\\', byte, b'"']);
+        }
         check(b"[\"\xff\"]");
         check(&[b'['; 1000]);
         check(&[[b'['; 1000], [b']'; 1000]].concat());

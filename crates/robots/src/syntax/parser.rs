@@ -1,5 +1,6 @@
 //! Builds groups from records.
 
+use super::lines::Records;
 use super::note::{appearance, begins_as_html};
 use super::record::{Content, EachLine, Line, Record};
 use super::{
@@ -7,6 +8,7 @@ use super::{
     UserAgentLine, records,
 };
 use portcullis_dialect::{BlankLine, Dialect, Field, LineNumber, UnrootedPattern, Verdict};
+use portcullis_engine::vectors::{Kind, Vectors, Work};
 
 /// The parser's position relative to groups.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -47,7 +49,7 @@ impl<'t> RobotsTxt<'t> {
             let mark = Span::new(0, lines.position());
             parser.note(NoteKind::ByteOrderMark, LineNumber::FIRST, mark);
         }
-        while lines.read_line(&mut parser) {}
+        Vectors::detect().run(Reading { lines: &mut lines, parser: &mut parser });
         parser.file.end_group();
         // A page or binary data may be a single line, of which a size limit leaves nothing.
         let within = &text[..text.len().min(bytes_max.unwrap_or(usize::MAX))];
@@ -60,6 +62,21 @@ impl<'t> RobotsTxt<'t> {
             parser.note(kind, LineNumber::FIRST, Span::new(0, within.len()));
         }
         parser.file
+    }
+}
+
+/// Reads all lines.
+struct Reading<'r, 't> {
+    lines: &'r mut Records<'t>,
+    parser: &'r mut Parser<'t>,
+}
+
+impl Work for Reading<'_, '_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with(self, _: impl Kind) {
+        while self.lines.read_line(self.parser) {}
     }
 }
 

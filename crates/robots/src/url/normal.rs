@@ -16,7 +16,8 @@
 //! assert_eq!(text, b"/a~/*.php$");
 //! ```
 
-use portcullis_dialect::dialect::{IndexPage, PathRules, UnrootedPattern};
+use portcullis_dialect::dialect::{Escapes, IndexPage, PathRules, UnrootedPattern};
+use portcullis_engine::vectors::{Kind, Vectors, Work};
 
 use super::escape::normalise;
 use super::plain::first_marked_in_pattern;
@@ -74,11 +75,26 @@ fn push_normalised(value: &[u8], rules: &PathRules, text: &mut Vec<u8>) {
 /// possible. The last byte of so many of them is `$`.
 pub(crate) fn are_plain(texts: &[u8], anchors: usize, rules: &PathRules) -> bool {
     rules.wildcards
-        && first_marked_in_pattern(texts, rules.escapes).is_none()
+        && Vectors::detect().run(IsUnmarked { texts, escapes: rules.escapes })
         && match anchors {
             0 => memchr::memchr(b'$', texts).is_none(),
             _ => memchr::memchr_iter(b'$', texts).count() == anchors,
         }
+}
+
+/// Whether no byte of the texts of patterns might change.
+struct IsUnmarked<'t> {
+    texts: &'t [u8],
+    escapes: Escapes,
+}
+
+impl Work for IsUnmarked<'_> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn with(self, _: impl Kind) -> bool {
+        first_marked_in_pattern(self.texts, self.escapes).is_none()
+    }
 }
 
 /// Returns the second pattern of an `Allow` rule whose value ends in `/index.htm…`: its directory,
