@@ -12,8 +12,8 @@ use std::fs::File;
 use std::io::{self, BufRead, Cursor, ErrorKind, Read, Seek};
 use std::ops::{Deref, Range};
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use portcullis_robots::syntax::BYTE_ORDER_MARK;
@@ -61,6 +61,7 @@ pub struct Source {
     gauge: Arc<Gauge>,
     /// The buffered bytes, after those that were consumed.
     buffer: Vec<u8>,
+    spare: Spare,
     /// The number of bytes of the buffer that were read. Those after them are room to read into.
     end: usize,
     /// The whole file, which then takes the place of the buffer.
@@ -80,6 +81,7 @@ pub struct Source {
 pub(super) enum Bytes {
     Mapped(Arc<Mapping>),
     Owned(Vec<u8>),
+    Lent(Lent),
 }
 
 impl Deref for Bytes {
@@ -89,9 +91,32 @@ impl Deref for Bytes {
     fn deref(&self) -> &[u8] {
         match self {
             Bytes::Mapped(mapping) => mapping,
-            Bytes::Owned(buffer) => buffer,
+            Bytes::Owned(buffer) | Bytes::Lent(Lent { buffer, .. }) => buffer,
         }
     }
+}
+
+/// A buffer that its input uses again, so that its bytes are set to zero only once.
+#[derive(Debug)]
+pub(super) struct Lent {
+    buffer: Vec<u8>,
+    spare: Spare,
+}
+
+/// The last buffer that was given back, or an empty one.
+type Spare = Arc<Mutex<Vec<u8>>>;
+
+impl Drop for Lent {
+    fn drop(&mut self) {
+        // Without the memory of a long record.
+        if self.buffer.capacity() <= 2 * USUAL_BYTES {
+            *lock(&self.spare) = std::mem::take(&mut self.buffer);
+        }
+    }
+}
+
+fn lock(spare: &Spare) -> MutexGuard<'_, Vec<u8>> {
+    spare.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Why reading stopped.
@@ -167,6 +192,7 @@ impl Source {
             coding: None,
             gauge,
             buffer: Vec::new(),
+            spare: Spare::default(),
             end: 0,
             mapping: None,
             start: 0,
@@ -395,11 +421,14 @@ impl Source {
         if 2 * count < self.end {
             return (Bytes::Owned(self.buffer[range].to_vec()), 0..count);
         }
-        let rest = self.buffer();
-        let mut next = Vec::with_capacity(rest.len().max(USUAL_BYTES));
-        next.extend_from_slice(rest);
-        (self.start, self.end) = (0, next.len());
-        (Bytes::Owned(std::mem::replace(&mut self.buffer, next)), range)
+        let (rest, spare) = (self.buffer(), Arc::clone(&self.spare));
+        let (rest_bytes, mut next) = (rest.len(), std::mem::take(&mut *lock(&spare)));
+        next.reserve_exact(rest_bytes.max(USUAL_BYTES).saturating_sub(next.len()));
+        next.resize(next.len().max(rest_bytes), 0);
+        next[..rest_bytes].copy_from_slice(rest);
+        (self.start, self.end) = (0, rest_bytes);
+        let buffer = std::mem::replace(&mut self.buffer, next);
+        (Bytes::Lent(Lent { buffer, spare }), range)
     }
 
     /// Whether the buffered bytes are followed by a failure instead of the end.

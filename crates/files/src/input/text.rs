@@ -129,7 +129,7 @@ impl TextChunk {
     pub fn check(&self) -> Result<(), InputError> {
         match &self.bytes {
             Bytes::Mapped(mapping) => mapping.check(),
-            Bytes::Owned(_) => Ok(()),
+            Bytes::Owned(_) | Bytes::Lent(_) => Ok(()),
         }
     }
 }
