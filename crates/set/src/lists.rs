@@ -170,6 +170,7 @@ impl<'t> ListReader<'t> {
         ListReader { has_roles: false, ..ListReader::from_extract(list) }
     }
 
+    #[inline]
     fn read(&mut self) -> Option<ListedRecord<'t>> {
         let mut role = Role::OTHER;
         if self.has_roles {
@@ -211,6 +212,7 @@ impl<'t> ListReader<'t> {
 impl<'t> Iterator for ListReader<'t> {
     type Item = Option<ListedRecord<'t>>;
 
+    #[inline]
     fn next(&mut self) -> Option<Option<ListedRecord<'t>>> {
         if self.rest.is_empty() {
             return None;
@@ -286,7 +288,7 @@ pub fn read_extract(extract: &[u8]) -> Option<RobotsTxt<'_>> {
 
 /// Like [`read_extract`], from the records of an extract.
 pub fn file_of<'t>(records: &[ListedRecord<'t>]) -> Option<RobotsTxt<'t>> {
-    let mut file = ExtractedFile::default();
+    let mut file = ExtractedFile::with_capacity(records.len());
     for record in records {
         let stored =
             ExtractedRecord { value: record.value(), line: record.line, span: record.span() };

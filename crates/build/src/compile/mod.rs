@@ -158,7 +158,9 @@ fn add_policies(
     while !contents.is_empty() {
         let now;
         (now, contents) = contents.split_at(at_once(contents.iter().map(extract_bytes), bytes_max));
-        let extracts = now.par_iter().map(extract).collect::<Result<Vec<_>, _>>()?;
+        // In a list of known length first, which does not grow.
+        let extracts: Vec<_> = now.par_iter().map(extract).collect();
+        let extracts = extracts.into_iter().collect::<Result<Vec<_>, _>>()?;
         add_read(planning, (now, &extracts), bytes_max, policies, writer)?;
         bytes += extracts.iter().map(|extract| extract.len() as u64).sum::<u64>();
     }

@@ -100,7 +100,7 @@ const LISTED_BYTES: usize = 24;
 /// If the extract is not one.
 pub fn of_extract<'p>(extract: &'p [u8], dialect: &Dialect, known: &KnownRules) -> PolicyPlan<'p> {
     let mut records = Vec::with_capacity(extract.len() / LISTED_BYTES);
-    records.extend(ListReader::from_extract(extract).flatten());
+    records.extend(ListReader::from_extract(extract).map_while(|record| record));
     let file = &file_of(&records).expect("extracts are of this program");
     let usage_records = records.split_off(records.partition_point(|it| !it.role.is_usage()));
     let has_rules = !file.rules().is_empty();
@@ -184,7 +184,7 @@ impl PolicyPlan<'_> {
         let order = record_order(&rules, positions);
         let compiled = rules.compile();
         let records = &self.records[positions[0].1 as usize..];
-        let forms = forms(records, &order, compiled.as_rule_set());
+        let forms = forms(records, &order, &rules.patterns);
         let has_lengths = is_compared && dialect.paths.precedence == Precedence::MostBytes;
         let order = PackedOrder::new(&order, has_lengths.then_some(&*lengths));
         let fingerprint = Fingerprint::of(compiled.as_bytes());
@@ -195,7 +195,7 @@ impl PolicyPlan<'_> {
 impl CompiledRules {
     /// Returns the bytes that they take.
     fn bytes(&self) -> usize {
-        let lists = self.order.bytes() + size_of_val(&*self.forms);
+        let lists = self.order.bytes() + self.forms.capacity() * size_of::<(u32, u32)>();
         size_of::<CompiledRules>() + self.compiled.as_bytes().len() + lists
     }
 }

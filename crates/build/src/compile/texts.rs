@@ -5,9 +5,8 @@
 
 use zerocopy::little_endian::U32;
 
-use portcullis_engine::RuleSet;
 use portcullis_engine::bytes::push_varint;
-use portcullis_engine::pattern::Pattern;
+use portcullis_engine::pattern::{Pattern, PatternList};
 use portcullis_files::scratch::{Items, Scratch, Spool};
 use portcullis_set::layout::Pairs;
 use portcullis_set::layout::record::{self, In};
@@ -89,17 +88,18 @@ fn push_lines(words: &mut Vec<U32>, lines: impl ExactSizeIterator<Item = u32>) {
 }
 
 /// Returns the records of rules whose text is that of their pattern, and its form, given the record of each
-/// pattern of `compiled`.
+/// pattern.
 pub fn forms(
     records: &[ListedRecord<'_>],
     order: &[u32],
-    compiled: RuleSet<'_>,
+    patterns: &PatternList,
 ) -> Vec<(u32, u32)> {
-    let form = |(index, &number): (usize, &u32)| {
-        let (_, pattern) = compiled.get(index)?;
+    // Most rules have one.
+    let mut forms = Vec::with_capacity(order.len());
+    forms.extend(order.iter().zip(patterns.iter()).filter_map(|(&number, pattern)| {
         Some((number, form_of(&records[number as usize], &pattern)?))
-    };
-    order.iter().enumerate().filter_map(form).collect()
+    }));
+    forms
 }
 
 /// Returns the form of a record's text, if that is the text of its pattern.

@@ -74,7 +74,8 @@ impl Settler<'_> {
     pub(crate) fn next_piece(&mut self) -> Result<(Vec<HostStanding>, Vec<Captures>), WriteError> {
         let Settler { resolver, reader } = self;
         let settled = reader.next_piece()?.into_par_iter().map(|keyed| resolver.host(keyed));
-        Ok(settled.collect::<Result<Vec<_>, _>>()?.into_iter().unzip())
+        // In a list of known length first, which does not grow.
+        settled.collect::<Vec<_>>().into_iter().collect()
     }
 }
 

@@ -43,9 +43,9 @@ impl Required {
                 break;
             }
             let cost_max = if needs_literal(pattern) { u64::MAX } else { COST_MAX };
-            let literal = if has_literals { rarest(pattern) } else { None };
+            let literal = if has_literals && pattern.has_stars() { rarest(pattern) } else { None };
             if let Some(literal) = literal.filter(|it| it.cost <= cost_max) {
-                required.triples.push(literal.triple);
+                required.triples.push(Triple::of(literal.bytes, literal.is_whole));
                 required.literals.push((place, Key::new(literal.bytes, literal.is_whole)));
             } else if let Some(prefix) = pattern.prefix().strip_prefix(b"/") {
                 let is_whole = !pattern.has_stars() && pattern.is_anchored();
@@ -82,7 +82,6 @@ struct RequiredLiteral<'l> {
     bytes: &'l [u8],
     /// Whether the path ends with it.
     is_whole: bool,
-    triple: Triple,
     /// The relative cost of searching for it.
     cost: u64,
 }
@@ -107,22 +106,19 @@ const RARER: u64 = 3;
 /// Suffixes of a pattern's literals that are compared: a pattern may have thousands of bytes.
 const SUFFIXES_MAX: usize = 64;
 
-impl<'l> RequiredLiteral<'l> {
-    #[inline]
-    fn new(bytes: &'l [u8], is_whole: bool) -> RequiredLiteral<'l> {
-        let triple = Triple::of(bytes, is_whole);
-        let false_positives = match bytes.len() + usize::from(is_whole) {
-            0..=2 => WALK_COST,
-            3 => WALK_COST / 8,
-            _ => WALK_COST / 32,
-        };
-        // Path segments share one bucket for many patterns, and a path has few of them.
-        let cost = match bytes.len() >= SELECTIVE_BYTES && bytes[0] == b'/' {
-            true => 0,
-            false => u64::from(triple.frequency()) * (LOOKUP_COST + false_positives),
-        };
-        RequiredLiteral { bytes, is_whole, triple, cost }
+/// Returns the cost of a literal, which ends the path if it `is_whole`.
+#[inline(always)]
+fn cost_of(bytes: &[u8], is_whole: bool) -> u64 {
+    // Path segments share one bucket for many patterns, and a path has few of them.
+    if bytes.len() >= SELECTIVE_BYTES && bytes[0] == b'/' {
+        return 0;
     }
+    let false_positives = match bytes.len() + usize::from(is_whole) {
+        0..=2 => WALK_COST,
+        3 => WALK_COST / 8,
+        _ => WALK_COST / 32,
+    };
+    u64::from(Triple::of(bytes, is_whole).frequency()) * (LOOKUP_COST + false_positives)
 }
 
 /// Returns a literal after a star, or a suffix of one, of low cost; `None` if there is no star.
@@ -134,10 +130,11 @@ fn rarest<'l>(pattern: &Pattern<'l>) -> Option<RequiredLiteral<'l>> {
         let is_whole = pattern.is_anchored() && literals.peek().is_none();
         let starts = bytes.len().min(left);
         for start in 0..starts {
-            let literal = RequiredLiteral::new(&bytes[start..], is_whole);
-            if best.is_none_or(|best| literal.cost * RARER < best.cost) {
-                best = Some(literal);
-                if literal.cost == 0 {
+            let bytes = &bytes[start..];
+            let cost = cost_of(bytes, is_whole);
+            if best.is_none_or(|best| cost * RARER < best.cost) {
+                best = Some(RequiredLiteral { bytes, is_whole, cost });
+                if cost == 0 {
                     break;
                 }
             }

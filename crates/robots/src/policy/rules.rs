@@ -205,7 +205,8 @@ impl RuleTexts {
             if !distinct {
                 return true;
             }
-            let (pattern, hash_of) = (patterns.get(number), |pattern| state.hash_one(pattern));
+            let hash_of = |pattern: Pattern<'_>| state.hash_one(pattern.bytes());
+            let pattern = patterns.get(number);
             let hash = hash_of(pattern);
             let is_new = known.find(hash, |&other| patterns.get(other) == pattern).is_none();
             if is_new {

@@ -242,7 +242,7 @@ impl<'t> RobotsTxt<'t> {
 /// A file that is put together of its stored records, in file order.
 ///
 /// Its methods return `None` if a record cannot follow those before it.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct ExtractedFile<'t>(RobotsTxt<'t>);
 
 /// A record of a [`ExtractedFile`]: its value, line and place.
@@ -257,6 +257,11 @@ pub struct ExtractedRecord<'t> {
 }
 
 impl<'t> ExtractedFile<'t> {
+    /// Returns a file without records, with memory for so many rules.
+    pub fn with_capacity(rules: usize) -> ExtractedFile<'t> {
+        ExtractedFile(RobotsTxt { rules: Vec::with_capacity(rules), ..RobotsTxt::default() })
+    }
+
     /// Adds a user-agent line, which starts a group or extends the last one.
     pub fn user_agent(&mut self, record: ExtractedRecord<'t>, starts_group: bool) -> Option<()> {
         let ExtractedRecord { value, line, span } = record;
@@ -266,6 +271,7 @@ impl<'t> ExtractedFile<'t> {
     }
 
     /// Adds a rule to the last group.
+    #[inline]
     pub fn rule(&mut self, verdict: Verdict, record: ExtractedRecord<'t>) -> Option<()> {
         let ExtractedRecord { value, line, span } = record;
         self.0.rules.push(Rule { verdict, value, line, span });
