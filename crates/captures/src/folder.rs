@@ -82,6 +82,8 @@ const NO_FILE: &str = "not a regular file";
 const NO_ROBOTS: &str = "a folder without a robots.txt";
 const ARCHIVE: &str = "holds captures itself, by its name; give it as an input of its own";
 const NO_HOST: &str = "its name is not a host; name it by the host, such as example.com.txt";
+const FOLDER_NO_HOST: &str =
+    "a folder whose name is not a host; call it by its host, such as example.com";
 const SAME_HOST: &str = "an earlier file, by name, is for the same host; keep one of them";
 
 /// A path in the folder, and the reason if it is not read.
@@ -131,7 +133,7 @@ fn list(path: &Path) -> io::Result<Vec<Entry>> {
 /// Adds the files of the subfolder `name`, or the reason why it has none.
 fn list_subfolder(path: &Path, name: PathBuf, found: &mut Vec<Entry>) {
     if named_host(name.as_os_str().as_encoded_bytes()).is_none() {
-        found.push((name, Some(NO_HOST)));
+        found.push((name, Some(FOLDER_NO_HOST)));
         return;
     }
     let before = found.len();
@@ -400,7 +402,7 @@ mod tests {
             ("file d.example", NO_ROBOTS),
             ("file e.example/robots.txt", NO_FILE),
             ("file f.example.txt", SAME_HOST),
-            ("file no-host", NO_HOST),
+            ("file no-host", FOLDER_NO_HOST),
         ];
         assert_eq!(broken, expected);
     }

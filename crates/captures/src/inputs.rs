@@ -24,9 +24,10 @@ pub fn expand<'a>(
     expand::expand(arguments, "archive", &|folder| match format {
         None => Ok(!has_archives(folder)?),
         Some(CaptureFormat::Folder) => Ok(true),
-        Some(_) if matches!(kinds_in(folder), (Some(_), None)) => {
-            Err(InputError::list(folder, "a folder of files named by host; omit ‹input_format›"))
-        }
+        Some(_) if matches!(kinds_in(folder), (Some(_), None)) => Err(InputError::list(
+            folder,
+            "a folder of files named after their hosts; omit ‹input_format›",
+        )),
         Some(_) => Ok(false),
     })
 }
@@ -71,7 +72,7 @@ fn has_archives(folder: &Path) -> Result<bool, InputError> {
     match kinds_in(folder) {
         (Some(host), Some(archive)) => {
             let problem = format!(
-                "has archives ({}) and files named by host ({}); name the archives, or read the \
+                "has archives ({}) and files named after hosts ({}); name the archives, or read the \
                  others with ‹input_format› folder",
                 archive.display(),
                 host.display()
@@ -81,7 +82,7 @@ fn has_archives(folder: &Path) -> Result<bool, InputError> {
         (None, Some(archive)) => match folder_of_hosts(folder) {
             Some(hosts) => {
                 let problem = format!(
-                    "has archives ({}) and a folder of files named by host ({}); name them instead of {}",
+                    "has archives ({}) and a folder of files named after hosts ({}); name them instead of {}",
                     archive.display(),
                     hosts.display(),
                     folder.display()

@@ -157,6 +157,12 @@ fn check_flags(args: &CompileArgs, sources: &Sources) -> anyhow::Result<()> {
         ("--lenient", faults.lenient),
     ];
     let given = of_archives.into_iter().find(|&(_, is_given)| is_given);
+    if let Some(set) = sources.sets().iter().find(|set| !set.has_history)
+        && *history
+        && sources.archives().is_empty()
+    {
+        bail!("--history needs the captures, and {} has only the newest of each origin", set.name);
+    }
     if let Some((flag, _)) = given.filter(|_| sources.archives().is_empty()) {
         bail!("{flag} is about archives, and {name} is a policy set; omit it");
     }

@@ -36,7 +36,7 @@ use super::engine::{check_files, classifier, show_notes, texts_of};
 use super::exit::ExitStatus;
 use super::files::Files;
 use super::mapped;
-use super::message::Notes;
+use super::message::{Notes, say};
 use super::output::{CompleteOutput, OutputFile, SummaryForm};
 use super::plan::{self, QuestionPlan, StreamPlan, SummaryPlan};
 use super::rows::{ROW_GROUPS, RowFile};
@@ -112,9 +112,10 @@ pub fn run(args: DiffArgs, files: &Files) -> anyhow::Result<ExitStatus> {
     };
     match (open(&old)?, open(&new)?) {
         (Some(old), Some(new)) => {
+            ensure!(text.dialect.is_none(), "a policy set has its own dialect; omit --dialect");
             ensure!(
-                text.dialect.is_none() && text.max_robots_size.is_none(),
-                "a policy set has its own dialect and size limit; omit --dialect and --max-robots-size"
+                text.max_robots_size.is_none(),
+                "a policy set has its own size limit; omit --max-robots-size"
             );
             ensure!(args.top.top.is_none(), "-n limits the paths of two robots.txt files; omit it");
             check_files(&old, strictness)?;
@@ -123,13 +124,13 @@ pub fn run(args: DiffArgs, files: &Files) -> anyhow::Result<ExitStatus> {
         }
         // Each file applies to every URL of the lists.
         (None, None) if diff.stream.is_some() => {
-            diff.questions.asked.note_google(diff.config.dialect);
+            diff.questions.asked.note_google(diff.config.dialect, false);
             let mut notes = Vec::new();
             let [old, new] = [diff.load(&old.path, &mut notes)?, diff.load(&new.path, &mut notes)?];
             diff.sets(&old, &new, notes)
         }
         (None, None) => {
-            diff.questions.asked.note_google(diff.config.dialect);
+            diff.questions.asked.note_google(diff.config.dialect, false);
             diff.files([&old.path, &new.path])
         }
         (one, _) => {
@@ -196,6 +197,12 @@ impl Diff {
             AgentNotes::of(&self.questions, old)?.run.agents == *agents,
             "the dialects of the two sets have different product tokens; name agents that both have"
         );
+        for note in readings_that_differ([old, new]) {
+            if !self.summary.form.hides_notes() {
+                say(format_args!("note: {note}"));
+            }
+            notes.push(note);
+        }
         let mut stream = self.stream.clone();
         let outcome = match &mut stream {
             None => self.origins(agents, old, new)?,
@@ -471,6 +478,20 @@ impl Differences {
     }
 }
 
+/// Returns a note on each way in which two sets read robots.txt differently.
+fn readings_that_differ(sets: [&PolicySet; 2]) -> impl Iterator<Item = String> {
+    let readings = sets.map(|set| {
+        let size = set.robots_bytes_max().map(|bytes| format!("{bytes} bytes"));
+        let size = size.unwrap_or("unlimited".to_owned());
+        [("dialects", set.dialect().name.to_owned()), ("size limits", size)]
+    });
+    let [old, new] = readings;
+    let pairs = old.into_iter().zip(new).filter(|(old, new)| old != new);
+    pairs.map(|((what, old), (_, new))| {
+        format!("the {what} differ, {old} and {new}; verdicts may change for this reason")
+    })
+}
+
 impl summary::Summary for DiffSummary {
     fn write_text(&self, out: &mut Vec<u8>) -> io::Result<()> {
         let (version, time) = (self.account.version, self.account.time.unwrap_or_default());
@@ -478,19 +499,6 @@ impl summary::Summary for DiffSummary {
         for (side, Side { policies, at }) in [("old", &self.old), ("new", &self.new)] {
             let at = at.map_or_else(String::new, |time| format!(", as of {}", time.to_rfc3339()));
             writeln!(out, "{side}: {}, {policies}{at}", visible(&policies.name))?;
-        }
-        let readings = |Side { policies, .. }: &Side| {
-            let size = policies.robots_bytes_max.map(|bytes| format!("{bytes} bytes"));
-            let size = size.unwrap_or("unlimited".to_owned());
-            [("dialects", policies.dialect.to_owned()), ("size limits", size)]
-        };
-        for ((what, old), (_, new)) in readings(&self.old).into_iter().zip(readings(&self.new)) {
-            if old != new {
-                writeln!(
-                    out,
-                    "note: the {what} differ, {old} and {new}; verdicts may change for this reason"
-                )?;
-            }
         }
         self.found.write_text(out)
     }

@@ -47,8 +47,9 @@ pub fn load(
         let own = set.dialect();
         ensure!(
             args.text.dialect.is_none_or(|asked| asked.name == own.name),
-            "{name} was compiled for the dialect {}; omit --dialect, or compile it again for the other one",
-            own.name
+            "{name} was compiled for the dialect {}; omit --dialect, or compile its captures again for {}",
+            own.name,
+            args.text.dialect().name
         );
         check_files(&set, strictness)?;
         Loaded { set, notes: Vec::new(), left_out: 0 }

@@ -60,6 +60,12 @@ pub fn run(mut args: FilterArgs, files: &Files) -> anyhow::Result<ExitStatus> {
             output.display()
         ));
     }
+    if let Some(list) = of_other_format(&request).filter(|_| writes) {
+        say(format_args!(
+            "note: {}: records stay in the format of {list}; classify -o writes the format of the extension",
+            request.output.display()
+        ));
+    }
     let run = request.open(files, None, &aside)?;
     let described = are_rows.then(|| run.policies.agents.run.clone());
     let head = |is_kept| match &described {
@@ -76,4 +82,17 @@ pub fn run(mut args: FilterArgs, files: &Files) -> anyhow::Result<ExitStatus> {
         ExitStatus::Done if args.fail && kept == 0 => Ok(ExitStatus::Negative),
         status => Ok(status),
     }
+}
+
+/// Returns a list whose format is not that of the output's extension, for formats that `classify` can write.
+fn of_other_format(request: &Request) -> Option<String> {
+    let is_table =
+        |it: &ListFormat| matches!(it, ListFormat::Csv | ListFormat::Tsv | ListFormat::JsonLines);
+    let of_output = ListFormat::from_name(&request.output).filter(is_table)?;
+    let mut inputs = request.stream.inputs.iter();
+    let list = inputs.find(|list| {
+        let format = request.stream.lists.format.or(ListFormat::from_name(&list.path));
+        format.filter(is_table).is_some_and(|format| format != of_output)
+    });
+    Some(list?.path.display().to_string())
 }

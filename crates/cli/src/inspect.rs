@@ -132,7 +132,7 @@ fn verify(set: &PolicySet, scratch: &Scratch) -> anyhow::Result<()> {
         counted(counts.strings, "string"),
         counted(counts.tokens, "crawler name"),
         counted(counts.policies, "policy"),
-        counted(records, "record"),
+        counted(records, "line"),
         counted(counts.rule_sets, "rule set"),
     ));
     Ok(())

@@ -304,9 +304,10 @@ pub fn times(
 ) -> anyhow::Result<Option<TimePlan>> {
     let ListTimeArgs { time: TimeArgs { at, before_first }, time_field, unit } = args;
     let (each, unit) = (Place::named(time_field), unit.time_unit);
+    let other = if at.is_some() { "--at" } else { "--time-field" };
     ensure!(
         policies.time().is_none() || (at.is_none() && each == Place::Usual),
-        "SET@TIME names the time for all records; omit it, or the flags that name others"
+        "SET@TIME names the time for all records; omit @TIME or {other}"
     );
     let at = at.or(policies.time());
     if at.is_none() && each == Place::Usual {

@@ -147,7 +147,7 @@ impl SetAt {
             match self::time(time) {
                 Ok(time) => return Ok(SetAt { path: set.into(), time: Some(time) }),
                 Err(problem) if Path::new(set).exists() => {
-                    return Err(format!("{problem}, after @"));
+                    return Err(format!("after @, {problem}"));
                 }
                 Err(_) => {}
             }
@@ -190,7 +190,7 @@ pub fn max_age(text: &str) -> Result<MaxAge, String> {
     match (text, duration(text)) {
         ("headers", _) => Ok(MaxAge(None)),
         (_, Ok(seconds)) => Ok(MaxAge(Some(seconds))),
-        (_, Err(error)) => Err(format!("{error}, or headers")),
+        (_, Err(error)) => Err(format!("{error}, or `headers`")),
     }
 }
 
@@ -226,12 +226,10 @@ pub fn threads(text: &str) -> Result<usize, String> {
 ///
 /// If it has characters that a scheme has not.
 pub fn scheme(text: &str) -> Result<String, String> {
-    let starts = text.starts_with(|first: char| first.is_ascii_alphabetic());
-    let goes_on = |byte: u8| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte);
-    if starts && text.bytes().all(goes_on) {
-        Ok(text.to_ascii_lowercase())
-    } else {
-        Err("expected a scheme without colon, such as https".into())
+    let scheme = text.to_ascii_lowercase();
+    match &*scheme {
+        "http" | "https" => Ok(scheme),
+        _ => Err("expected http or https; URLs of other schemes have no robots.txt".into()),
     }
 }
 
@@ -314,7 +312,7 @@ mod tests {
     #[test]
     fn schemes() {
         assert_eq!(scheme("HTTPS"), Ok("https".into()));
-        for text in ["", "https:", "https://", "1http", "ht tp"] {
+        for text in ["", "https:", "https://", "ftp", "ht tp"] {
             assert!(scheme(text).is_err(), "{text}");
         }
     }

@@ -495,7 +495,7 @@ fn advice(list: &List, first: &InvalidRecord, assumes_scheme: bool, lists: &List
             return match &lists.log_format {
                 Some(format) => format!(
                     "the format is `{}`: correct it, or omit ‹log_format› to try the known ones",
-                    format.text()
+                    format.name().unwrap_or(format.text())
                 ),
                 None => "declare the format of its lines with ‹log_format›".into(),
             };

@@ -196,7 +196,7 @@ fn push_robots(text: &mut TextTables, robots: &RobotFigures) {
     let others = count("(any other)".into(), &robots.others);
     let named = robots.most_named.iter();
     let named = named.map(|robot| count(robot.name.to_string(), &robot.count));
-    let heading = format!("crawler ({} names)", grouped(robots.names));
+    let heading = format!("crawler ({})", counted(robots.names, "name"));
     let columns = [&heading, "policies", "origins", "all", "part", "none", "not known"];
     text.table(&columns, std::iter::once(others).chain(named));
     let (naming, without) = (robots.naming_policies, robots.policies_without_others);
@@ -273,6 +273,7 @@ pub fn audit(report: &Report, problems: &[Diagnostic]) -> String {
         row(format!("{label} by {}", few(names, per_agent.len())), &counts)
     });
     text.table(&["hosts by use", "y", "n", "mixed"], uses);
+    push_relations(&mut text, &report.survey.reach);
     text.0
 }
 
@@ -382,13 +383,18 @@ pub fn totals(agents: &[AgentFigures]) -> String {
     let heading =
         ["use level", "immediate", "reference", "full", "mixed", "not stated", "not known"];
     text.table(&heading, stated(true, &[Immediate, Reference, Full, Mixed, Unstated]));
+    push_relations(&mut text, agents);
+    text.0
+}
+
+/// Appends how much each agent may fetch compared with the baseline, if there is one.
+fn push_relations(text: &mut TextTables, agents: &[AgentFigures]) {
     let baseline = agents.iter().find_map(|it| Some(&it.relations.as_ref()?.baseline));
     let relations = agents.iter().filter_map(|AgentFigures { agent, relations, .. }| {
         Some(row(&**agent, &relations.as_ref()?.hosts))
     });
     let heading = format!("compared with {} (hosts)", baseline.map_or("", String::as_str));
     text.table(&[&[heading.as_str()][..], &Relation::WORDS].concat(), relations);
-    text.0
 }
 
 /// Shows the files that more than some numbers of origins share.

@@ -105,14 +105,15 @@ impl Name {
 }
 
 impl Asked {
-    /// Notes that Google's crawlers read robots.txt in another way than `dialect`.
-    pub fn note_google(&self, dialect: &Dialect) {
+    /// Notes that Google's crawlers read robots.txt in another way than `dialect`, in which a set may be compiled.
+    pub fn note_google(&self, dialect: &Dialect, is_compiled: bool) {
         let mut of_google = self.given().filter(|name| crawlers::is_of_google(name));
         if let Some(name) = of_google.next().filter(|_| dialect.name != GOOGLE.name) {
-            say(format_args!(
-                "note: {name} reads robots.txt in its own way (`Disalow:` is Disallow); --dialect google \
-                 decides as it does"
-            ));
+            let remedy = match is_compiled {
+                true => "compile the captures with --dialect google to decide",
+                false => "--dialect google decides",
+            };
+            say(format_args!("note: {name} reads robots.txt in its own way; {remedy} as it does"));
         }
     }
 

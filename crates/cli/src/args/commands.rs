@@ -20,8 +20,10 @@ use super::groups::{
 };
 use super::texts;
 
-/// Check URLs and print VERDICT, TAB, URL for each
+/// Check URLs: print verdicts, URL and problem, separated by TABs
 ///
+/// A line has a verdict for each crawler, each followed by its columns of --usage, then the URL, and
+/// the reason if a verdict is unknown or invalid.
 /// The exit status is 0 if every URL is allowed, and 1 if one is disallowed, unknown or invalid. A
 /// build can fail when robots.txt blocks a page of the sitemap.
 #[derive(Args)]
@@ -139,7 +141,7 @@ pub struct FilterArgs {
     #[arg(long, help_heading = "Selection")]
     pub any: bool,
 
-    /// Keep disallowed records instead of allowed ones
+    /// Keep what an agent may not fetch, or with --any what none may
     #[arg(short = 'v', long, help_heading = "Selection")]
     pub invert: bool,
 
@@ -171,7 +173,7 @@ pub struct FilterArgs {
     #[arg(long, value_name = "LABEL", value_parser = values::purpose, requires = "unstated", help_heading = "Selection")]
     pub purpose: Option<Purpose>,
 
-    /// URLs that do not state the purpose; --purpose requires it
+    /// Required with --purpose: if robots.txt does not state it
     #[arg(long, value_parser = values::one_of(&[("keep", true), ("drop", false)]), value_name = "keep|drop", requires = "purpose", hide_possible_values = true, help_heading = "Selection")]
     pub unstated: Option<bool>,
 
@@ -186,7 +188,7 @@ pub struct FilterArgs {
     #[command(flatten)]
     pub records: RecordsArgs,
 
-    /// Print only the number of kept records
+    /// Write only the number of kept records
     #[arg(short, long, conflicts_with_all = ["out_dir", "skip_existing", "keep_going"], help_heading = "Output")]
     pub count: bool,
 
@@ -221,7 +223,7 @@ pub struct RecordsArgs {
     #[arg(long, hide_short_help = true, help_heading = "Time")]
     pub and_now: bool,
 
-    /// Treat URLs with an older or undated robots.txt as unknown (24h, 30d)
+    /// Treat URLs with an older or undated robots.txt as unknown (24h, headers)
     ///
     /// The reason is `expired`, or `before-first` if the robots.txt was captured after --now. With `headers`, a
     /// capture expires as its response headers and the dialect say, by default after 24 hours (RFC 9309,
@@ -359,7 +361,7 @@ pub const SURVEY_FORMATS: &[Format] =
 /// The input formats of `compile`, for its help.
 const SCHEMAS: &str = "\
 Input formats:
-  Folder    Files named by host: example.com, example.com.txt, example.com.robots.txt, or
+  Folder    Files named after their hosts: example.com, example.com.txt, example.com.robots.txt, or
             example.com/robots.txt as `wget -x` and `wget -r` write it; each also with .gz or .zst.
             A port may follow the host. A name without a dot is not a host, except localhost. Of
             two files for one host, the first by name is used.
@@ -475,7 +477,7 @@ pub struct CompileArgs {
 /// output is the same as for two sets, and each robots.txt applies to every URL.
 ///
 /// Two sets without FILE: a row for each changed origin, in the order of hosts, with the change
-/// (added, gone, state or rules), the old and the new state. With -a, an origin is reported only if
+/// (added, gone, state or rules), the old and the new state. They are equal if only rules or usage changed. With -a, an origin is reported only if
 /// the rules for one of the crawlers changed, in a row for each crawler. Rules are compared as
 /// patterns in normal form with their verdicts, by precedence. Without -a, the user-agent lines and
 /// rules of the file are compared.
@@ -539,7 +541,7 @@ pub struct DiffArgs {
 /// file of the host names and to all others. Later periods show the changes.
 #[derive(Args)]
 #[command(
-    mut_arg("agents", |agents| agents.requires("host")),
+    mut_arg("agents", |agents| agents.requires("host").help(texts::AGENTS_OF_INSPECT)),
     mut_arg("user_agents", |agents| agents.requires("host")),
     mut_arg("memory", |memory| memory.requires("verify")),
     mut_arg("top", |top| top.help("Rows of each table, such as crawlers or hosts [default: 10]"))
@@ -693,7 +695,7 @@ pub struct LintArgs {
 
     #[command(flatten)]
     pub color: ColorArgs,
-    /// Exit with 1 if a warning is found too, or any finding of --level
+    /// Exit with 1 for a warning too, or for all that --level reports
     #[arg(long, help_heading = "Output")]
     pub fail: bool,
 

@@ -165,8 +165,8 @@ pub struct FaultArgs {
     /// Read damaged archives and sitemaps up to the damage, and skip unreadable files of --robots
     /// DIR, with a note
     ///
-    /// The hosts of files that are not read are unknown, or have the policy of an older capture. A list or a
-    /// single robots.txt that cannot be read is still an error.
+    /// The hosts of files that are not read are unknown, or have the policy of an older capture. Any other
+    /// list, or a single robots.txt, that cannot be read is still an error. A set is read with its own files.
     #[arg(long, conflicts_with = "strict", hide_short_help = true)]
     pub lenient: bool,
 }
@@ -183,7 +183,7 @@ impl FaultArgs {
 #[command(next_help_heading = "Policies")]
 #[command(group = ArgGroup::new("source").args(["robots", "set"]).required(true))]
 pub struct PolicyArgs {
-    /// One robots.txt for all URLs, or a folder of files named by host
+    /// One robots.txt for all URLs, or a folder of files named after their hosts
     ///
     /// In a folder, the name of a file is its host (`example.com`, `example.com.txt` or
     /// `example.com.robots.txt`). The file applies to http and https on their default ports. If two

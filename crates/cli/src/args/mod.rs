@@ -107,7 +107,8 @@ mod tests {
     }
 
     /// Flags with one meaning whose texts name what they do in the command.
-    const OF_THE_COMMAND: [&str; 9] = [
+    const OF_THE_COMMAND: [&str; 10] = [
+        "agents",
         "fail",
         "format",
         "history",

@@ -59,6 +59,8 @@ Read damaged archives up to the damage, and skip unreadable inputs, with a note
 
 The hosts of inputs that are not read are unknown, or have the policy of an older capture.";
 
+pub const AGENTS_OF_INSPECT: &str = "Crawlers of the periods of HOST, in a set with history";
+
 pub const CAPTURES_FORMAT: &str = "Format of the archives; detected for each input by default";
 
 pub const INPUT_FORMAT: &str = "Format of the lists; detected for each list by default";
@@ -100,12 +102,12 @@ The formats are .tsv, .csv, .jsonl, .parquet and .html. .gz and .zst compress al
 under its name once it is complete; `-` is standard output.";
 
 pub const OUTPUT_OF_FILTER: &str =
-    "Output file, in the format of the list; .gz and .zst compress it";
+    "Output file; the list keeps its format; .gz and .zst compress it";
 
 pub const OUTPUT_OF_FILTER_LONG: &str = "\
-Output file, in the format of the list; .gz and .zst compress it
+Output file; the list keeps its format; .gz and .zst compress it
 
-Kept rows of Parquet lists go to a .parquet file with all columns. To any other file, their URLs are written, \
+The extension converts nothing: records are copied. Kept rows of Parquet lists go to a .parquet file with all columns. To any other file, their URLs are written, \
 one per line. The file appears under its name once it is complete; `-` is standard output.";
 
 pub const OUTPUT_OF_AUDIT: &str = "Output file: .html, .json or text; may be given several times";

@@ -124,6 +124,9 @@ impl Run {
         if total.files > 0 || total.unread == 0 {
             say(total.sentence());
         }
+        if self.args.diff && !has_entry && total.found.iter().sum::<u64>() > 0 {
+            say("no edit is proved to change no verdict");
+        }
         if let Some(hint) = total.hint(self.level) {
             say(hint);
         }
@@ -247,8 +250,10 @@ impl Statistics {
     /// Returns the totals as one sentence.
     fn sentence(&self) -> String {
         let ([infos, warnings, errors], files) = (self.found, self.files);
-        let mut sentence =
-            format!("files: {files}, errors: {errors}, warnings: {warnings}, infos: {infos}");
+        let mut sentence = format!("files: {files}, errors: {errors}, warnings: {warnings}");
+        if infos > 0 {
+            let _ = write!(sentence, ", info: {infos}");
+        }
         if self.unread > 0 {
             let _ = write!(sentence, ", not read: {}", self.unread);
         }

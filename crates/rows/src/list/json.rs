@@ -211,7 +211,9 @@ impl AskedValues {
             }
             let way = match value.is_of(format) {
                 true => format!("the {noun} of a line is {flag} record"),
-                false => format!("choose the {noun} with {flag} NAME"),
+                false => format!(
+                    "choose the {noun} with {flag} NAME (alternatives are separated by commas)"
+                ),
             };
             format!("no record has a field `{names}`{there}; {way}")
         })

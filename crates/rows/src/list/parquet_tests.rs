@@ -247,7 +247,8 @@ fn the_column_is_found_named_or_numbered() {
         assert_eq!(list.column_names(), ["id", "LOC", "Address", "3"]);
     }
     let missing = "no column `link`; its columns are `id`, `LOC`, `Address`, `3`; choose \
-                   the URL with ‹url_field› COLUMN (name or number)";
+                   the URL with ‹url_field› COLUMN (name or number; alternatives are \
+                   separated by commas)";
     assert_eq!(problem(&path, Some("link")), missing);
     let wrong = "the column id holds Int64; the URL needs text or bytes; name another with ‹url_field› \
                  NAME";
@@ -261,7 +262,8 @@ fn the_column_is_found_named_or_numbered() {
     assert_eq!(problem(&path, None), "columns with lists are not read; make a row of each item");
     let (_folder, path) = written(vec![("urls", lists), ("id", texts("1"))]);
     let missing = "no column `link`; its columns are `id`; choose the URL with ‹url_field› COLUMN \
-                   (name or number); columns with lists are not read; make a row of each item";
+                   (name or number; alternatives are separated by commas); columns with lists are \
+                   not read; make a row of each item";
     assert_eq!(problem(&path, Some("link")), missing);
 }
 
@@ -374,7 +376,7 @@ fn times_of_every_type() {
             column(StringArray::from(vec!["2020"])),
             "date",
             "no column `date`; its columns are `url`, `at`; choose the time with ‹time_field› \
-             COLUMN (name or number)",
+             COLUMN (name or number; alternatives are separated by commas)",
         ),
     ] {
         let (_folder, path) = with_times(layout, WriterProperties::default());
@@ -614,7 +616,8 @@ fn columns_within_structures() {
     }
     let missing = "no column `meta.uri`; its columns are `content`, `meta.id`, \
                    `meta.warc_headers.warc-target-uri`, `meta.fetched`, `meta.id`, `url_host_name`, \
-                   `url_path`; choose the URL with ‹url_field› COLUMN (name or number)";
+                   `url_path`; choose the URL with ‹url_field› COLUMN (name or number; alternatives \
+                   are separated by commas)";
     assert_eq!(problem(&path, Some("meta.uri")), missing);
     let wrong = "the column meta.fetched holds Int64; the URL needs text or bytes; name another with \
                  ‹url_field› NAME";

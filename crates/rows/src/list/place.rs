@@ -336,8 +336,12 @@ impl TableColumn {
             true => format!("it has {}, {columns}", counted(names.len() as u64, "column")),
             false => format!("its columns are {columns}"),
         };
+        let by = match at.names() {
+            [] => "name or number",
+            _ => "name or number; alternatives are separated by commas",
+        };
         format!(
-            "{problem}; {there}; choose the {} with {} COLUMN (name or number)",
+            "{problem}; {there}; choose the {} with {} COLUMN ({by})",
             value.noun(),
             value.flag()
         )

@@ -252,6 +252,13 @@ impl Look<'_> {
         if let Some(problem) = advice::sites(&row).filter(|_| !at.is_asked()) {
             return problem;
         }
+        if self.config.is_headless && !at.is_asked() {
+            return format!(
+                "without a header, no column is the only one with a URL (row 1 has {}); choose the URL with \
+                 ‹url_field› NUMBER",
+                counted(row.len() as u64, "column")
+            );
+        }
         let mut problem = TableColumn::missing(&row, at, Value::Url);
         if !separators[0].has_quotes && row.iter().any(|name| name.starts_with(b"\"")) {
             problem.push_str(", or read a table with quotes with ‹input_format› csv");

@@ -626,7 +626,7 @@ fn formats_without_the_place_of_the_time() {
             csv,
             at(&["time"]),
             "no column `time`; its columns are `url`, `date`, `date`; choose the time with \
-             ‹time_field› COLUMN (name or number)",
+             ‹time_field› COLUMN (name or number; alternatives are separated by commas)",
         ),
         ("a.csv", csv, at(&["4"]), "no column `4`"),
         (
