@@ -478,7 +478,7 @@ impl<'l> Walk<'_, 'l> {
     }
 
     /// Follows paths into a text at a depth, if it begins as an object written as JSON. The rest of a damaged one
-    /// is not known, so the members before the damage do not count. What is beside the text does.
+    /// is not known, so the members before the damage do not count. The members next to the text do.
     fn enter(&mut self, depth: usize, paths: u64, text: &'l [u8]) -> Result<(), JsonError> {
         if !text.trim_ascii_start().starts_with(b"{") {
             return Ok(());

@@ -49,7 +49,7 @@ impl<'t> RobotsTxt<'t> {
             let mark = Span::new(0, lines.position());
             parser.note(NoteKind::ByteOrderMark, LineNumber::FIRST, mark);
         }
-        Vectors::detect().run(Reading { lines: &mut lines, parser: &mut parser });
+        Vectors::detect().run(LineWork { lines: &mut lines, parser: &mut parser });
         parser.file.end_group();
         // A page or binary data may be a single line, of which a size limit leaves nothing.
         let within = &text[..text.len().min(bytes_max.unwrap_or(usize::MAX))];
@@ -66,12 +66,12 @@ impl<'t> RobotsTxt<'t> {
 }
 
 /// Reads all lines.
-struct Reading<'r, 't> {
+struct LineWork<'r, 't> {
     lines: &'r mut Records<'t>,
     parser: &'r mut Parser<'t>,
 }
 
-impl Work for Reading<'_, '_> {
+impl Work for LineWork<'_, '_> {
     type Output = ();
 
     #[inline(always)]

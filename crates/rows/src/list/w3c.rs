@@ -552,7 +552,7 @@ mod tests {
         assert_eq!(read(fields, "/a\t\"A b.example\"\ta.example"), expected);
     }
 
-    /// What the server wrote says what separates fields, so no client does.
+    /// The bytes that the server wrote say what separates fields, so no client does.
     #[test]
     fn the_server_separates_fields() {
         const CLIENT: [&str; 3] = ["cs-uri-stem", "cs(User-Agent)", "cs-host"];

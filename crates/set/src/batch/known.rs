@@ -25,7 +25,7 @@ pub(super) struct KnownHost {
 
 /// The line of a beginning.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Slot(u32);
+pub(super) struct KnownSlot(u32);
 
 /// The hosts of a thread. A new table has no lines, and finds none.
 #[derive(Clone, Debug, Default)]
@@ -41,7 +41,7 @@ impl KnownHosts {
 
     /// Returns the line of a beginning, and the head of its URLs if the line has it.
     #[inline(always)]
-    pub fn find(&self, beginning: &UrlBeginning) -> (Slot, Option<UrlHead>) {
+    pub fn find(&self, beginning: &UrlBeginning) -> (KnownSlot, Option<UrlHead>) {
         let slot = slot_of(beginning);
         let line = self.0.get(slot.0 as usize);
         (slot, line.filter(|host| host.beginning == *beginning).and_then(|host| host.head))
@@ -49,13 +49,13 @@ impl KnownHosts {
 
     /// Returns the host of a line that [`KnownHosts::find`] found.
     #[inline(always)]
-    pub fn get(&self, slot: Slot) -> &KnownHost {
+    pub fn get(&self, slot: KnownSlot) -> &KnownHost {
         &self.0[slot.0 as usize]
     }
 
     /// Keeps a host in its line.
     #[inline]
-    pub fn keep(&mut self, slot: Slot, host: KnownHost) {
+    pub fn keep(&mut self, slot: KnownSlot, host: KnownHost) {
         if let Some(line) = self.0.get_mut(slot.0 as usize) {
             *line = host;
         }
@@ -64,10 +64,10 @@ impl KnownHosts {
 
 /// Returns the line of a beginning. Anybody may make beginnings that share one: they are looked up in the set.
 #[inline(always)]
-fn slot_of(beginning: &UrlBeginning) -> Slot {
+fn slot_of(beginning: &UrlBeginning) -> KnownSlot {
     const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
     let (words, _) = beginning.as_chunks();
     let word = |place: usize, turn| u64::from_le_bytes(words[place]).rotate_left(turn);
     let hash = (word(0, 11) ^ word(1, 0) ^ word(2, 23) ^ word(3, 46)).wrapping_mul(FACTOR);
-    Slot((hash >> (u64::BITS - KNOWN_HOSTS.ilog2())) as u32)
+    KnownSlot((hash >> (u64::BITS - KNOWN_HOSTS.ilog2())) as u32)
 }

@@ -17,7 +17,7 @@ use portcullis_robots::url::{
 };
 
 use super::asking::NO_URL;
-use super::known::{KnownHost, KnownHosts, Slot};
+use super::known::{KnownHost, KnownHosts, KnownSlot};
 use crate::Damage;
 use crate::stored::{Candidate, HostTable, Place, Search, key_with_scheme, place};
 
@@ -98,7 +98,7 @@ struct Searched {
     /// Where the search for the key begins.
     search: Search,
     /// Where it is remembered if its URL is plain.
-    remembered: Option<(Slot, UrlBeginning, UrlHead)>,
+    remembered: Option<(KnownSlot, UrlBeginning, UrlHead)>,
 }
 
 /// The pieces of a block.
@@ -137,21 +137,21 @@ struct Filling<'r, 's> {
     paths: &'s mut [&'r [u8]],
     splitting: Splitting<'s>,
     table: Option<&'s HostTable<'s>>,
-    /// What is known of the next URL.
+    /// The host of the next URL, if it is known.
     recalled: Recalled,
     /// The beginning of the last URL whose host was not known.
     beginning: UrlBeginning,
 }
 
-/// What is known of a URL before it is split.
+/// The host of a URL before it is split, if it is known.
 #[derive(Clone, Copy)]
 enum Recalled {
     /// Its scheme and host are too long to be remembered.
     Nothing,
     /// Its host will be looked up, and then be in this line.
-    Unknown(Slot),
+    Unknown(KnownSlot),
     /// Its host is in this line.
-    Known(Slot),
+    Known(KnownSlot),
 }
 
 impl<'r> EachUrl<'r> for Filling<'r, '_> {
@@ -261,7 +261,7 @@ impl Pieces {
     }
 
     #[inline(always)]
-    fn push_known_host(&mut self, url: u32, head: UrlHead, slot: Slot) {
+    fn push_known_host(&mut self, url: u32, head: UrlHead, slot: KnownSlot) {
         let &KnownHost { policy, candidate, .. } = self.known.get(slot);
         let (is_https, text) = (head.is_https(), HostText::Plain(head));
         self.hosts.push(Host { url, policy, candidate, is_https, text });
@@ -274,7 +274,7 @@ impl Pieces {
         url: u32,
         head: UrlHead,
         record: &[u8],
-        remembered: Option<(Slot, UrlBeginning, UrlHead)>,
+        remembered: Option<(KnownSlot, UrlBeginning, UrlHead)>,
         table: Option<&HostTable<'_>>,
     ) {
         let (is_https, text) = (head.is_https(), HostText::Plain(head));
@@ -291,7 +291,7 @@ impl Pieces {
         &mut self,
         table: &HostTable<'_>,
         key: &[u8],
-        remembered: Option<(Slot, UrlBeginning, UrlHead)>,
+        remembered: Option<(KnownSlot, UrlBeginning, UrlHead)>,
     ) {
         let (host, candidate) = (self.hosts.len() as u32 - 1, Candidate::default());
         self.searched.push(Searched { host, candidate, search: Search::default(), remembered });

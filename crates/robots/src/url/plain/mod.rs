@@ -407,7 +407,7 @@ pub type UrlBeginning = [u8; WIDTH];
 /// Returns the beginning of a record that begins with a chunk, if it fits into one.
 #[inline(always)]
 fn beginning_of<C: Chunks>(chunks: C, first: C::Chunk) -> Option<UrlBeginning> {
-    // The first `/` behind those of the scheme.
+    // The first `/` after those of the scheme.
     let end = (chunks.equal(first, b'/') & !first_bits(SHORTEST_BYTES)).trailing_zeros() as usize;
     const KEPT: [u8; 2 * WIDTH] = {
         let mut kept = [0; 2 * WIDTH];
