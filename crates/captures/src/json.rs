@@ -405,7 +405,7 @@ fn unit_escape(text: &[u8], at: usize) -> Option<(char, usize)> {
     Some((letter, at + 11))
 }
 
-/// What escapes of one letter stand for, by that letter; 0 for other letters.
+/// The bytes that escapes of one letter stand for, by that letter; 0 for other letters.
 const SIMPLE_ESCAPES: [u8; 256] = {
     let pairs = [
         (b'n', b'\n'),
