@@ -33,6 +33,7 @@ use memchr::{memchr, memmem};
 use super::host::{Given, Served, joined};
 use super::noticed::Doubts;
 use super::request::{Named, asked, is_target, without_fragment};
+use super::short::first_of;
 use super::values::{Values, at_places, without_percent};
 use super::{Arena, Place, Problem};
 use portcullis_captures::names::listed;
@@ -256,8 +257,8 @@ impl W3cLine {
 
     /// Whether TABs separate the fields of a line.
     fn is_tabbed(&self, text: &[u8]) -> bool {
-        let behind_first = || text.iter().find(|byte| b" \t".contains(byte));
-        self.has_tabs || self.begins_with_server && behind_first() == Some(&b'\t')
+        let behind_first = || first_of([b' ', b'\t'], text).map(|place| text[place]);
+        self.has_tabs || self.begins_with_server && behind_first() == Some(b'\t')
     }
 
     /// Returns the fields of a line with quotes, each a word that begins with no quote, or words from one quote
@@ -318,11 +319,12 @@ impl W3cLine {
             (Some(_), Some(_)) => return Err(Problem::TwoQueries),
             (Some(query), None) => joined(&[stem, b"?", query], arena),
         };
-        let is_decoded = self.is_decoded || memchr(b'#', stem).is_some();
+        let text = without_fragment(target, arena);
+        let has_sign = || text.len() > target.len() && memchr(b'#', stem).is_some();
         let doubts = Doubts::default()
             .with(Doubts::NO_QUERY, self.is_stem && query_place.is_none() && mark.is_none())
-            .with(Doubts::DECODED, is_decoded);
-        Ok((without_fragment(target, arena), doubts))
+            .with(Doubts::DECODED, self.is_decoded || has_sign());
+        Ok((text, doubts))
     }
 }
 
