@@ -77,18 +77,19 @@ fn compile_again(set: &PolicySet, settled: &Ingested) -> Result<(), SetError> {
     let compiled = Compiled::to(&mut comparison, &settled.standings, &settled.compiling);
     let compiled = compiled.map_err(|error| error.of_set(set))?;
     comparison.end()?;
-    if std::mem::take(&mut comparison.hasher).finish() != set.hash() {
-        let what = "the content hash belongs to other content";
-        return Err(set.file().malformed_header(what).into());
-    }
     if comparison.sections != set.file().sections().len() {
         return Err(set.file().malformed_header("it has a section that is not compiled").into());
     }
     let fields = compiled.fields();
-    match *set.file().fields() == fields {
-        true => Ok(()),
-        false => Err(set.file().malformed_header("its counts do not match its content").into()),
+    if *set.file().fields() != fields {
+        let what = "its counts do not match its content";
+        return Err(set.file().malformed_header(what).into());
     }
+    if comparison.hasher.finish(&fields) != set.hash() {
+        let what = "the content hash belongs to other content";
+        return Err(set.file().malformed_header(what).into());
+    }
+    Ok(())
 }
 
 /// The policies whose records are counted before the pages that were touched for them are released. Each

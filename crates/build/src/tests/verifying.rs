@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use zerocopy::{FromBytes, IntoBytes};
 
-use portcullis_dialect::dialect::{Dialect, RFC_9309};
+use portcullis_dialect::dialect::{Dialect, GOOGLE, RFC_9309};
 use portcullis_engine::{Line, RuleSet};
 use portcullis_robots::access::{CaptureNote, UnixSeconds};
 use portcullis_set::file::{HeaderFields, StoredHeader};
@@ -76,6 +76,13 @@ fn another_content_hash_is_damage() {
     let set = PolicySet::from_bytes("a.set", file).unwrap();
     let text = crate::verify(&set, &Scratch::in_memory()).unwrap_err().to_string();
     assert!(text.contains("the content hash belongs to other content"), "{text}");
+}
+
+/// A hash from another channel proves that nobody changed the dialect or the limit.
+#[test]
+fn a_set_has_another_hash_in_another_dialect() {
+    let hash = |dialect| PolicySet::from_bytes("a.set", sample::small(dialect)).unwrap().hash();
+    assert_ne!(hash(&RFC_9309), hash(&GOOGLE));
 }
 
 #[test]

@@ -69,7 +69,7 @@ const WRITTEN_BYTES_IN_MEMORY: usize = 64 * 1024;
 const _: () = assert!(WRITTEN_BYTES.is_multiple_of(WRITTEN_BYTES_IN_MEMORY));
 const _: () = assert!(WRITTEN_BYTES_IN_MEMORY.is_multiple_of(SET_BLOCK_BYTES));
 
-/// Hashes the content of a set, section by section.
+/// Hashes the content of a set: its sections, one by one, and how they are read.
 #[derive(Default)]
 pub struct ContentHasher {
     /// The kind, the length and the hash of each section before the last one.
@@ -101,9 +101,11 @@ impl ContentHasher {
         self.sections.update(hasher.finalize().as_bytes());
     }
 
-    /// Returns the hash of all sections.
-    pub fn finish(mut self) -> ContentHash {
+    /// Returns the hash of all sections and of the header's `fields`: the same sections decide
+    /// otherwise in another dialect.
+    pub fn finish(mut self, fields: &HeaderFields) -> ContentHash {
         self.end();
+        self.sections.update(fields.as_bytes());
         ContentHash(self.sections.finalize().into())
     }
 }
@@ -227,7 +229,7 @@ impl<F: Write + Seek + Send> SetFileWriter<F> {
         let header = Header {
             version: VERSION,
             fields: *fields,
-            content_hash: std::mem::take(&mut self.hasher).finish(),
+            content_hash: std::mem::take(&mut self.hasher).finish(fields),
             root: self.write_levels()?,
             sections: std::mem::take(&mut self.sections),
             layout,

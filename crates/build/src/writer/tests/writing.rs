@@ -22,7 +22,7 @@ fn the_format_stays_as_it_is() {
     assert_eq!(file[..16], *b"\xDBPCS\r\n\x1A\n\x10\0\0\0\x03\0\0\0");
 }
 
-const GOLDEN: u64 = 6_172_540_180_109_610_614;
+const GOLDEN: u64 = 17_145_345_720_101_454_884;
 
 #[test]
 fn the_sizes_of_writes_make_no_difference() {
@@ -60,7 +60,7 @@ fn ends_anywhere(piece_bytes: usize, writer: impl Fn() -> SetFileWriter<Cursor<V
             content.chunks(100_003).for_each(|piece| writer.write(piece).unwrap());
         }
         let Written { content_hash, file_bytes, file } = writer.finish(&fields()).unwrap();
-        assert_eq!(content_hash, hasher.finish(), "{bytes}");
+        assert_eq!(content_hash, hasher.finish(&fields()), "{bytes}");
         let set = opened(file.into_inner()).unwrap();
         assert_eq!(set.verify().unwrap(), file_bytes / BLOCK, "{bytes}");
         for (kind, content) in &sections {
@@ -71,7 +71,7 @@ fn ends_anywhere(piece_bytes: usize, writer: impl Fn() -> SetFileWriter<Cursor<V
 }
 
 #[test]
-fn the_content_hash_is_of_the_content() {
+fn the_content_hash_is_of_the_content_and_how_it_is_read() {
     let hash = |sections: &[(SectionKind, &[u8])]| written(sections).content_hash;
     let hashes = [
         hash(&[(TEXT, b"ab")]),
@@ -84,11 +84,16 @@ fn the_content_hash_is_of_the_content() {
     for (at, one) in hashes.iter().enumerate() {
         assert!(!hashes[at + 1..].contains(one), "{at}");
     }
-    let mut writer = SetFileWriter::in_memory();
-    writer.begin(TEXT).unwrap();
-    writer.write(b"ab").unwrap();
-    let other_fields = HeaderFields { reading_revision: 1, flags: 0, ..fields() };
-    assert_eq!(writer.finish(&other_fields).unwrap().content_hash, hashes[0]);
+    let in_fields = |fields: HeaderFields| {
+        let mut writer = SetFileWriter::in_memory();
+        writer.begin(TEXT).unwrap();
+        writer.write(b"ab").unwrap();
+        writer.finish(&fields).unwrap().content_hash
+    };
+    assert_eq!(in_fields(fields()), hashes[0]);
+    let other_name = HeaderFields::name_field("rfc9999");
+    assert_ne!(in_fields(HeaderFields { dialect_name: other_name, ..fields() }), hashes[0]);
+    assert_ne!(in_fields(HeaderFields { robots_bytes_max: 1, ..fields() }), hashes[0]);
 }
 
 #[test]
