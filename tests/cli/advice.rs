@@ -79,7 +79,8 @@ fn command_in(error: &str) -> Option<(String, String)> {
     let start = tools.iter().filter_map(|tool| error.find(&format!(" {tool}"))).min()? + 1;
     let line = error[start..].lines().next().unwrap_or_default();
     if line.contains("{print > f}") {
-        return Some((line.to_owned(), "ex-2.log".to_owned()));
+        let out = if line.contains(".cdx") { "ex-2.cdx" } else { "ex-2.log" };
+        return Some((line.to_owned(), out.to_owned()));
     }
     let (command, out) = line.split_once(" > ")?;
     let out = match out.strip_prefix('\'') {
@@ -317,6 +318,8 @@ fn logs() {
     let w3c = "#Fields: date cs-uri-stem cs(User-Agent)\n2025-10-10 /x BadBot/1\n";
     let other = "#Fields: date cs(User-Agent) cs-uri-stem\n2025-10-10 BadBot/1 /y\n";
     let changed = format!("#Version: 1.0\n{w3c}{other}");
+    let joined =
+        " CDX a r\nhttps://a.example/ -\n CDX r a\nhttps://a.example/ https://a.example/private/\n";
     let own =
         "b.example|192.0.2.7|GET /x HTTP/1.1|200\nb.example|192.0.2.7|GET /private/ HTTP/1.1|200\n";
     let logged = |path: &str| line(path).trim_end().replace('"', "\\\"");
@@ -346,6 +349,7 @@ fn logs() {
         case("cr.log", combined.replace('\n', "\r"), "", "").with_host(),
         case("ex.log", w3c, "", "").with_host().expecting("allow"),
         case("ex.log", changed, "", "").with_host().expecting("allow"),
+        case("ex.cdx", joined, "", "disallow"),
     ] {
         follow(&case);
     }

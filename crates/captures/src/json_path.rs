@@ -555,11 +555,12 @@ impl<'l> ValueAt<'_, '_, 'l> {
     fn read_text(self, json: &mut Json<'l>) -> Result<(), JsonError> {
         let text = json.text(self.walk.arena)?;
         let paths = self.paths & !self.ended;
+        // Only the first error counts, and making it reads the whole object.
         if paths != 0
             && let Err(error) = self.walk.enter(self.depth, paths, text)
-            && let Err(error) = json.fail::<()>(of_text(&error))
+            && self.walk.damage.is_none()
         {
-            self.walk.damage.get_or_insert(error);
+            self.walk.damage = json.fail::<()>(of_text(&error)).err();
         }
         self.set(FieldValue::Text(Cow::Borrowed(text)));
         Ok(())

@@ -382,7 +382,11 @@ impl Watch {
         if let Some((record, problem)) = rejects.broken {
             let place = list.place(self.records + record);
             let is_quote = problem == Problem::OpenQuote;
-            let what = if is_quote { open_quote(list.name()) } else { other_fields(list.name()) };
+            let what = if is_quote {
+                open_quote(list.name())
+            } else {
+                other_fields(list.name(), list.format())
+            };
             return Err(wrong(format!("{place}: {what}")));
         }
         let InvalidRecords { more_than_url, requested_otherwise, .. } = &mut self.invalid;

@@ -12,7 +12,7 @@ use super::log::is_known;
 use super::log::words::is_host;
 use super::place::{URL_NAMES, Value, has_scheme};
 use super::request::target;
-use super::{FieldPath, LogFormat, Place};
+use super::{FieldPath, ListFormat, LogFormat, Place};
 use crate::input::STANDARD_INPUT;
 use crate::limits::RECORDS_LOOKED_AT_MAX;
 use portcullis_captures::names::{looked_at, object_in};
@@ -67,24 +67,33 @@ pub fn open_quote(name: &str) -> String {
     )
 }
 
-/// Returns the problem of a W3C extended log whose fields change.
-pub fn other_fields(name: &str) -> String {
+/// Returns the problem of a list of lines whose fields change: a W3C extended log, or a CDX index.
+pub fn other_fields(name: &str, format: ListFormat) -> String {
     let plain = without_coding(Path::new(name));
     let stem = plain.file_stem().unwrap_or_default().to_string_lossy();
     let is_plain = |letter: &char| letter.is_ascii_alphanumeric() || "-_.".contains(*letter);
     let stem: String = stem.chars().filter(is_plain).collect();
-    // The directives before `#Fields`, such as `#Software`, belong to its file.
-    let tool = format!(
-        "awk '{{d = NF ? /^[^!-~]*#/ : last}} d && !last {{close(f); f = \"{stem}-\" ++n \".log\"}} \
-         {{last = d}} f {{print > f}}'"
-    );
+    let (head, tool) = match format {
+        ListFormat::Cdx => (
+            "a legend",
+            format!("awk '/^.CDX/ {{close(f); f = \"{stem}-\" ++n \".cdx\"}} f {{print > f}}'"),
+        ),
+        // The directives before `#Fields`, such as `#Software`, belong to its file.
+        _ => (
+            "`#Fields`",
+            format!(
+                "awk '{{d = NF ? /^[^!-~]*#/ : last}} d && !last {{close(f); f = \"{stem}-\" ++n \
+                 \".log\"}} {{last = d}} f {{print > f}}'"
+            ),
+        ),
+    };
     let command = match (Coding::from_file_name(Path::new(name)), in_shell(name)) {
         _ if name == STANDARD_INPUT => format!("pipe it through {tool}"),
         (Some(Coding::Gzip), name) => format!("zcat {name} | {tool}"),
         (Some(Coding::Zstd), name) => format!("zstdcat {name} | {tool}"),
         (_, name) => format!("{tool} {name}"),
     };
-    format!("`#Fields` names other fields than before; make a file for each: {command}")
+    format!("{head} names other fields than before; make a file for each: {command}")
 }
 
 /// Returns the problem of a spreadsheet, or of a text in UTF-16 without a byte order mark.
@@ -444,9 +453,31 @@ fn quotes_around(line: &str) -> Option<&'static str> {
     })
 }
 
+/// Returns the problem of a table without a header that two separators fit.
+pub(super) fn two_separators(name: &str, [one, other]: [Separator; 2]) -> String {
+    let shown = |it: Separator| match it.delimiter {
+        b'\t' => "a TAB".to_owned(),
+        delimiter => format!("`{}`", char::from(delimiter)),
+    };
+    let named = |it: Separator| format!("sep={}", char::from(it.delimiter).escape_default());
+    let command = piped(name, &format!("sed '1i {}'", named(one)), "-sep", None);
+    format!(
+        "{} and {} fit the columns; write the one that separates them in a line before the first: {command} (or \
+         `{}`)",
+        shown(one),
+        shown(other),
+        named(other)
+    )
+}
+
 /// Checks that most of the first lines are a URL each, and nothing else. The error says what else they
-/// have, and what reads them.
-pub(super) fn check_lines(name: &str, text: &[u8], is_whole: bool) -> Result<(), String> {
+/// have, and what reads them. A table of one column is such a list after its header.
+pub(super) fn check_lines(
+    name: &str,
+    text: &[u8],
+    is_whole: bool,
+    has_header: bool,
+) -> Result<(), String> {
     let end = memchr::memrchr(b'\n', text).map_or(0, |end| end + 1);
     let text = if is_whole { text } else { &text[..end] };
     let mut start = 0;
@@ -496,19 +527,15 @@ pub(super) fn check_lines(name: &str, text: &[u8], is_whole: bool) -> Result<(),
             to_lines(name, &tool)
         ));
     }
-    let (Some(first), true) = (lines.first(), lines.len() > 1) else { return Ok(()) };
-    // Rows of a table, whose first cell is a URL.
-    let separates = |delimiter: &u8| {
-        let count = fields_of(first, *delimiter);
-        count.is_some() && lines.iter().all(|line| fields_of(line, *delimiter) == count)
-    };
+    let Some(first) = lines.first() else { return Ok(()) };
+    let separates = |delimiter: &u8| are_rows(lines.iter().copied(), *delimiter);
     let Some(delimiter) = b",;|".iter().find(|it| separates(it)) else { return Ok(()) };
-    let way = match delimiter {
-        b',' => "try ‹input_format› csv ‹url_field› 1".to_owned(),
-        other => {
-            let tool = format!("cut -d '{}' -f 1", char::from(*other));
+    let way = match has_header {
+        true => {
+            let tool = format!("cut -d '{}' -f 1", char::from(*delimiter));
             format!("keep the first field: {}", to_lines(name, &tool))
         }
+        false => "try ‹input_format› csv ‹url_field› 1".to_owned(),
     };
     Err(format!(
         "a line may hold more than a URL (`{}`): if `{}` belongs to the URL, {AS_URLS}; if it separates \
@@ -540,14 +567,23 @@ fn holds_urls(line: &[u8]) -> bool {
     is_web(line) && ends.into_iter().any(|end| is_web(line[end + 1..].trim_ascii_start()))
 }
 
-/// Returns the number of fields of a line if the first is a URL, and none of the others continues it.
-fn fields_of(line: &[u8], delimiter: u8) -> Option<usize> {
-    let mut fields = line.split(|&byte| byte == delimiter);
-    let first = fields.next().filter(|field| has_scheme(field))?;
-    let count = fields.clone().count();
-    let is_cut =
-        first.ends_with(b"=") || fields.clone().next().is_some_and(|it| are_numbers(first, it));
-    (count > 0 && !is_cut && fields.all(|field| !continues_url(field))).then_some(count + 1)
+/// Whether lines, more than one, are rows of a table whose first cell is a URL: each has as many fields, and of one
+/// row no field continues the URL.
+pub(super) fn are_rows<'t>(lines: impl Iterator<Item = &'t [u8]>, delimiter: u8) -> bool {
+    let (mut rows, mut count, mut has_row) = (0, None, false);
+    for line in lines {
+        let mut fields = line.split(|&byte| byte == delimiter);
+        let first = fields.next().unwrap_or_default();
+        let others = fields.clone().count();
+        if others == 0 || !has_scheme(first) || *count.get_or_insert(others) != others {
+            return false;
+        }
+        let next = fields.clone().next().unwrap_or_default();
+        let is_cut = first.ends_with(b"=") || are_numbers(first, next);
+        has_row |= !is_cut && !fields.any(continues_url);
+        rows += 1;
+    }
+    rows > 1 && has_row
 }
 
 /// Whether two texts are the parts of a point on a map: `…/@52.1` and `13.4`.
@@ -563,10 +599,15 @@ fn are_numbers(first: &[u8], second: &[u8]) -> bool {
         && has_fraction(second.strip_prefix(b"-").unwrap_or(second))
 }
 
-/// Whether a text may be the rest of a URL: `00.html`, `id=1`, `a/b`. A media type is none.
+/// Whether a text may be the rest of a URL: `00.html`, `id=1`, `a/b`. A media type is none, nor are another URL
+/// and an agent with its version.
 fn continues_url(text: &[u8]) -> bool {
     const TYPES: [&[u8]; 5] = [b"text/", b"application/", b"image/", b"audio/", b"video/"];
-    if TYPES.iter().any(|kind| text.starts_with(kind)) {
+    let is_agent = || {
+        let slash = text.iter().position(|&byte| byte == b'/');
+        slash.is_some_and(|at| at > 0 && text.get(at + 1).is_some_and(u8::is_ascii_digit))
+    };
+    if TYPES.iter().any(|kind| text.starts_with(kind)) || has_scheme(text) || is_agent() {
         return false;
     }
     let has_extension = text.iter().rposition(|&byte| byte == b'.').is_some_and(|dot| {

@@ -8,7 +8,7 @@
 //!
 //! The first byte of the legend separates the fields, and its letters name them: `a` is the URL, `b`
 //! the time. Lines without a legend have the URL after the time of 14 digits, as a CDX server writes
-//! them, and as many fields as the first of them. A line with another number of fields has no URL: a
+//! them, and as many fields as the first of them. A legend with other places ends a run. A line with another number of fields has no URL: a
 //! separator may be part of the URL.
 //!
 //! As JSON, a server answers one array of rows, of which the first has the names. A
@@ -114,6 +114,9 @@ impl CdxLine {
 
     /// Returns the values of a line.
     pub(super) fn read<'c>(&self, text: &'c [u8], arena: &'c Bump) -> Values<'c> {
+        if legend(text).is_some() {
+            return Values::from_url(Err(self.problem_of_legend(text)));
+        }
         let places = [Some(self.url), self.time];
         let found = match self.separator {
             Some(separator) => Ok(at_places(fields(text, separator), places)),
@@ -131,6 +134,15 @@ impl CdxLine {
         };
         let time = time.and_then(|time| UnixSeconds::from_text(time, None));
         Values { time, ..Values::from_url(url) }
+    }
+
+    /// Returns the problem of a legend after the first line, as where indexes were joined.
+    #[cold]
+    fn problem_of_legend(&self, text: &[u8]) -> Problem {
+        match CdxLine::from_lines([text].into_iter(), self.time.is_some()) {
+            Ok((line, _)) if line == *self => Problem::NoUrl,
+            _ => Problem::OtherFields,
+        }
     }
 }
 

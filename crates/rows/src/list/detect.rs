@@ -45,6 +45,10 @@ pub(crate) fn detect(
     config: &ListConfig,
 ) -> Result<Option<List>, InputError> {
     let text = first.strip_prefix(BYTE_ORDER_MARK).unwrap_or(first);
+    // Comments may stand before a header.
+    if !is_whole && table::without_comments(text).is_empty() {
+        return Ok(None);
+    }
     let promised = ListFormat::from_name(Path::new(name));
     let kind = FileKind::from_list(first);
     let is_parquet = kind == FileKind::Parquet;
@@ -134,7 +138,13 @@ fn of_first_bytes(text: &[u8], config: &ListConfig) -> ListFormat {
         fields.len() > 1 && TableColumn::find(&fields, &Place::Usual).is_some()
     };
     let has_column = config.has_names();
-    let is_tabbed = memchr::memchr(b'\t', line).is_some();
+    // A client may have sent a TAB, and nothing that it sends chooses a format.
+    let is_tabbed = || {
+        let rows = table::without_comments(text).split(|&byte| byte == b'\n');
+        let rows = rows.filter(|row| !row.trim_ascii().is_empty()).take(RECORDS_LOOKED_AT_MAX);
+        let has_other = || rows.clone().all(|row| memchr::memchr3(b',', b';', b'|', row).is_some());
+        line.contains(&b'\t') && !has_other()
+    };
     match () {
         () if text.trim_ascii_start().starts_with(b"{") => ListFormat::JsonLines,
         () if w3c::is_w3c(text) => ListFormat::W3cLog,
@@ -146,7 +156,7 @@ fn of_first_bytes(text: &[u8], config: &ListConfig) -> ListFormat {
         () if crawl::is_log(line) => ListFormat::CrawlLog,
         () if cdx::is_cdx(line) => ListFormat::Cdx,
         () if crawl::dump_url(line).is_ok() => ListFormat::NutchDump,
-        () if is_headed(Separator::TSV) || has_column && is_tabbed => ListFormat::Tsv,
+        () if is_headed(Separator::TSV) || has_column && is_tabbed() => ListFormat::Tsv,
         () if !has_column && log::looks_like_log(line) => ListFormat::AccessLog,
         // A header with TABs in quotes is CSV too.
         () if has_column || Separator::CSV[..3].iter().any(|&it| is_headed(it)) => ListFormat::Csv,
@@ -174,7 +184,7 @@ impl Look<'_> {
         Ok(Some(match format {
             ListFormat::Lines => {
                 if config.format.is_none() && config.terminator == Terminator::LineFeed {
-                    advice::check_lines(self.name, self.text, self.is_whole)?;
+                    advice::check_lines(self.name, self.text, self.is_whole, false)?;
                 }
                 List { framing: Framing::Byte(config.terminator), ..self.with(Layout::Text) }
             }
@@ -211,7 +221,7 @@ impl Look<'_> {
             let shown = cut_characters(&first, LINE_CHARACTERS_SHOWN);
             format!("its first record is no URL (`{shown}`); {advice}")
         };
-        let of_lines = || advice::check_lines(self.name, self.text, self.is_whole).err();
+        let of_lines = || advice::check_lines(self.name, self.text, self.is_whole, false).err();
         advice.map(of_first).or_else(of_lines)
     }
 
@@ -369,7 +379,7 @@ impl Look<'_> {
     }
 
     /// Returns the whole lines of the text, or `None` if it has none yet.
-    fn lines(&self) -> Option<impl Iterator<Item = &[u8]>> {
+    pub(super) fn lines(&self) -> Option<impl Iterator<Item = &[u8]>> {
         let end = if self.is_whole { self.text.len() } else { LINES.last_end(self.text) };
         let lines = self.text[..end].split(|&byte| byte == b'\n');
         // Blanks at their ends stay: they are as in the records.

@@ -33,6 +33,16 @@ struct FirstRow {
     layout: Option<(&'static str, usize, ListConfig)>,
 }
 
+/// How the rows fit a separator and numbers of columns.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Fit {
+    /// They lack the columns, or no row has a URL there.
+    Not,
+    /// Not all rows have as many fields as the first.
+    SomeRows,
+    AllRows,
+}
+
 /// The kind of a text's beginning, read as a table.
 enum FoundColumn {
     /// More must be read.
@@ -60,30 +70,35 @@ impl Look<'_> {
         let (mut table, mut declared, mut comments) = (*self, None, 0);
         loop {
             let separators = declared.as_ref().map_or(separators, std::slice::from_ref);
-            let problem = match table.first_row(separators)? {
-                FoundColumn::More => return Ok(None),
-                // A number is that of a column of any row.
-                FoundColumn::Row(row)
-                    if row.is_header && !row.column.is_named && is_comment(table.text) =>
-                {
-                    table.no_column(separators)
-                }
-                FoundColumn::Row(row) => {
-                    let list = table.with_first_row(*row)?;
-                    let note = list.note.map(|note| match comments {
-                        0 => note,
-                        lines => format!("{note}, {} before it", counted(lines, "line")),
-                    });
-                    return Ok(Some(List { note, comments, ..list }));
-                }
-                FoundColumn::Problem(problem) => problem,
+            let named = separator_in(table.text);
+            let problem = match named {
+                // A line that names the separator is no row.
+                Some(_) => table.no_column(separators),
+                None => match table.first_row(separators)? {
+                    FoundColumn::More => return Ok(None),
+                    // A number is that of a column of any row.
+                    FoundColumn::Row(row)
+                        if row.is_header && !row.column.is_named && is_comment(table.text) =>
+                    {
+                        table.no_column(separators)
+                    }
+                    FoundColumn::Row(row) => {
+                        let list = table.with_first_row(*row)?;
+                        let note = list.note.map(|note| match comments {
+                            0 => note,
+                            lines => format!("{note}, {} before it", counted(lines, "line")),
+                        });
+                        return Ok(Some(List { note, comments, ..list }));
+                    }
+                    FoundColumn::Problem(problem) => problem,
+                },
             };
             let end = LINES.first_end(table.text);
             let Some(end) = end.filter(|_| is_comment(table.text) && comments < TABLE_COMMENTS_MAX)
             else {
                 return Err(problem);
             };
-            declared = separator_in(&table.text[..end]).or(declared);
+            declared = named.or(declared);
             if end == table.text.len() {
                 return if table.is_whole { Err(problem) } else { Ok(None) };
             }
@@ -97,53 +112,114 @@ impl Look<'_> {
         List { framing, ..self.with(Layout::Columns(columns)) }
     }
 
-    /// Finds the column of the URL in the first row with the best of `separators`.
+    /// Finds the column of the URL in the first row, split at one of `separators`.
     fn first_row(&self, separators: &[Separator]) -> Result<FoundColumn, String> {
-        let usual = separators[0];
-        let mut found: Option<FirstRow> = None;
+        let mut splits = Vec::new();
         for &separator in separators {
             if !self.is_whole && separator.framing().first_end(self.text).is_none() {
                 return Ok(FoundColumn::More);
             }
-            let (row, end) = first_row(self.text, separator);
-            if row.len() > TABLE_COLUMNS_MAX {
-                return Err(format!(
-                    "more than {TABLE_COLUMNS_MAX} columns; if it is no CSV or TSV, name its format with \
-                     ‹input_format›"
-                ));
-            }
-            let may_be_header = !self.config.is_headless && !has_target(&row);
-            let layout = layouts::known(&row, self.config).filter(|_| may_be_header);
-            let layout = layout.map(|(it, config)| (it.name, it.missing_max, config));
-            let config = layout.as_ref().map_or(self.config, |(_, _, config)| config);
-            let Some((column, is_header)) = column(&row, config) else { continue };
-            // Without a header, only the usual delimiter counts, because the others may be part of
-            // a URL, unless another one fits the columns that numbers name better.
-            let is_better = match &found {
-                None => is_header || separator == usual || config.urls.is_asked(),
-                Some(other) if is_header => row.len() > other.row.len(),
-                Some(other) => {
-                    let are_numbers = config.urls.is_asked() && !other.is_header && row.len() > 1;
-                    let fit = |of: Separator, row: &[Vec<u8>], at: &TableColumn| {
-                        let mut rows = self.rows_looked_at(of).filter(|it| !it.concat().is_empty());
-                        let has_rows = rows.all(|it| it.len() == row.len());
-                        [config.has_numbers_in(row.len()), has_rows, is_target(&row[at.place])]
-                    };
-                    are_numbers
-                        && fit(separator, &row, &column)
-                            > fit(other.separator, &other.row, &other.column)
-                }
-            };
-            if is_better {
-                found = Some(FirstRow { separator, row, end, column, is_header, layout });
-            }
+            splits.extend(self.split_at(separator)?);
         }
+        let usual = separators[0];
+        let found = self.best_of(splits, usual)?;
         let separator = found.as_ref().map_or(usual, |found| found.separator);
         Ok(match (self.problem_of_row(separator), found) {
             (Some(problem), _) => FoundColumn::Problem(problem),
             (None, Some(found)) => FoundColumn::Row(Box::new(found)),
             (None, None) => FoundColumn::Problem(self.no_column(separators)),
         })
+    }
+
+    /// Returns the first row split at `separator`; `None` if it then lacks the column of the URL.
+    fn split_at(&self, separator: Separator) -> Result<Option<FirstRow>, String> {
+        let (row, end) = first_row(self.text, separator);
+        if row.len() > TABLE_COLUMNS_MAX {
+            return Err(format!(
+                "more than {TABLE_COLUMNS_MAX} columns; if it is no CSV or TSV, name its format with \
+                 ‹input_format›"
+            ));
+        }
+        let may_be_header = !self.config.is_headless && !has_target(&row);
+        let layout = layouts::known(&row, self.config).filter(|_| may_be_header);
+        let layout = layout.map(|(it, config)| (it.name, it.missing_max, config));
+        let config = layout.as_ref().map_or(self.config, |(_, _, config)| config);
+        let found = column(&row, config);
+        Ok(found.map(|(column, is_header)| FirstRow {
+            separator,
+            row,
+            end,
+            column,
+            is_header,
+            layout,
+        }))
+    }
+
+    /// Returns the split that counts: by a header the one with the most columns. Numbers of columns name a
+    /// separator only together with all rows, and without them it is the usual one, because the others may
+    /// be part of a URL.
+    fn best_of(
+        &self,
+        mut splits: Vec<FirstRow>,
+        usual: Separator,
+    ) -> Result<Option<FirstRow>, String> {
+        let is_named = |it: &FirstRow| it.is_header && (it.column.is_named || it.layout.is_some());
+        if splits.iter().any(is_named) {
+            // The first of those with as many columns.
+            return Ok(splits.into_iter().filter(is_named).rev().max_by_key(|it| it.row.len()));
+        }
+        if !self.config.urls.is_asked() {
+            splits.retain(|it| it.separator == usual);
+            return Ok(splits.pop());
+        }
+        self.only_fit(splits, usual)
+    }
+
+    /// Returns the only split with which the rows have the numbered columns.
+    ///
+    /// A client can write each separator into its agent, so two that fit are an error.
+    fn only_fit(
+        &self,
+        mut splits: Vec<FirstRow>,
+        usual: Separator,
+    ) -> Result<Option<FirstRow>, String> {
+        splits.retain(|it| it.row.len() > 1 || it.separator == usual);
+        let fits: Vec<_> = splits.iter().map(|split| self.fit(split)).collect();
+        let best = fits.iter().max().copied();
+        let found = splits.into_iter().zip(fits).filter(|(_, fit)| Some(*fit) == best);
+        let mut found: Vec<_> = found.map(|(split, _)| split).collect();
+        if let [first, other] = &found[..]
+            && first.row.len() == 1
+            && (best == Some(Fit::Not) || self.are_rows(other.separator))
+        {
+            found.remove(0);
+        }
+        match &found[..] {
+            [one, other, ..] => {
+                Err(advice::two_separators(self.name, [one.separator, other.separator]))
+            }
+            _ => Ok(found.pop()),
+        }
+    }
+
+    fn are_rows(&self, separator: Separator) -> bool {
+        let lines = self.lines().into_iter().flatten().take(RECORDS_LOOKED_AT_MAX);
+        advice::are_rows(lines, separator.delimiter)
+    }
+
+    fn fit(&self, split: &FirstRow) -> Fit {
+        let columns = split.row.len();
+        let mut rows = self.rows_looked_at(split.separator);
+        let (mut is_constant, mut has_target) = (true, false);
+        for row in rows.by_ref().filter(|row| row.iter().any(|field| !field.is_empty())) {
+            is_constant &= row.len() == columns;
+            has_target |= row.get(split.column.place).is_some_and(|cell| is_target(cell));
+        }
+        match has_target && self.config.has_numbers_in(columns) {
+            true if is_constant => Fit::AllRows,
+            true if columns > 1 => Fit::SomeRows,
+            _ => Fit::Not,
+        }
     }
 
     /// Returns the list with this first row.
@@ -176,7 +252,7 @@ impl Look<'_> {
         if row.len() == 1 {
             // A table with another delimiter is lines with more than a URL.
             let rows = if is_header { &self.text[end..] } else { self.text };
-            advice::check_lines(self.name, rows, self.is_whole)?;
+            advice::check_lines(self.name, rows, self.is_whole, is_header)?;
         }
         let (unit, count) = (*unit, row.len());
         let has_paths = is_header && config.hosts_in(self.format).is_some();

@@ -895,12 +895,12 @@ fn lines_that_hold_more_than_a_url() {
             "https://a.example/,text/html\nhttps://b.example/,text/html\n",
             "‹input_format› csv ‹url_field› 1",
         ),
-        ("https://a.example/;NL\nhttps://b.example/;BE\n", "cut -d ';' -f 1"),
+        ("https://a.example/;NL\nhttps://b.example/;BE\n", "‹input_format› csv ‹url_field› 1"),
         ("https://a.example/,https://b.example/", "awk"),
         ("https://a.example/\x01https://b.example/\n", "tr -s '\\001' '\\n'"),
         ("https://a.example/\x1f200\nhttps://b.example/\x1f404", "awk -F '\\037' '{print $1}'"),
         ("https://a.example/; https://b.example/\n", "awk"),
-        ("https://a.example/|A b\nhttps://b.example/|B\n", "cut -d '|' -f 1"),
+        ("https://a.example/|A b\nhttps://b.example/|B\n", "‹input_format› csv ‹url_field› 1"),
     ] {
         let found = error(text);
         assert!(found.contains("more than a URL") && found.contains(advice), "{text}: {found}");
@@ -909,8 +909,12 @@ fn lines_that_hold_more_than_a_url() {
     }
     // A table with another delimiter has one column, with a header or without.
     for (name, text, advice) in [
-        ("a.csv", "https://a.example/x;1\nhttps://b.example/x;2\n", "cut -d ';' -f 1 < a.csv"),
-        ("a.csv", "url\nhttps://a.example/x|1\nhttps://b.example/x|2\n", "cut -d '|' -f 1"),
+        (
+            "a.csv",
+            "https://a.example/x;1\nhttps://b.example/x;2\n",
+            "‹input_format› csv ‹url_field› 1",
+        ),
+        ("a.csv", "url\nhttps://a.example/x|1\nhttps://b.example/x|2\n", "cut -d '|' -f 1 < a.csv"),
         ("a.csv", "https://a.example/x 200\nhttps://b.example/x 404\n", "awk '{print $1}'"),
         ("a.tsv", "https://a.example/x,NL\nhttps://b.example/x,BE\n", "‹input_format› csv"),
     ] {
@@ -973,6 +977,47 @@ fn tables_without_a_header() {
     ] {
         let error = chunks("a.csv", text, 1 << 20, &plain).error;
         assert!(error.contains(advice), "{error}");
+    }
+}
+
+/// Of a table without a header, the separator is the one with which the rows have the columns. What a client sent
+/// chooses none: two that fit are an error.
+#[test]
+fn separators_without_a_header() {
+    let (first, second) = ("https://a.example/1", "https://a.example/2");
+    let browser = "X (Linux; Android 10; K; wv) A, B|C\tD";
+    for is_headless in [false, true] {
+        let config = ListConfig { is_headless, ..column("2") };
+        for separator in [",", ";", "|", "\t"] {
+            let row = |cells: [&str; 3]| cells.join(separator) + "\n";
+            let text = row(["1", first, browser.split(separator).next().unwrap()])
+                + &row(["2", second, "A"]);
+            for name in ["a.csv", "a.txt"] {
+                assert_eq!(urls(name, text.as_bytes(), &config), ok(&[first, second]), "{text}");
+            }
+        }
+        for two in [
+            "1;https://a.example/;x,https://b.example/\n1;https://a.example/;x,y\n",
+            "1,https://a.example/,x\thttps://b.example/\n",
+            "1|https://a.example/|x;https://b.example/\n",
+        ] {
+            let error = chunks("a.csv", two.as_bytes(), 1 << 20, &config).error;
+            assert!(error.contains("fit the columns; write the one that separates"), "{error}");
+            let declared = format!("sep={}\n{two}", two.as_bytes()[1] as char);
+            let found = urls("a.csv", declared.as_bytes(), &config);
+            assert!(found.iter().all(|url| url.is_ok()), "{declared}: {found:?}");
+        }
+    }
+    // A URL alone, or the first field of a row.
+    let rows = "https://a.example/1;200;Bot/1\nhttps://a.example/2;404;https://b.example/\n";
+    assert_eq!(urls("a.csv", rows.as_bytes(), &column("1")), ok(&[first, second]));
+    let sessions = b"https://a.example/1;id=1\nhttps://a.example/2;id=2\n";
+    let found = chunks("a.csv", sessions, 1 << 20, &column("1"));
+    assert!(found.error.contains("`,` and `;` fit"), "{}", found.error);
+    for separator in [",", ";", "|"] {
+        let lines = rows.replace(';', separator);
+        let error = chunks("a.txt", lines.as_bytes(), 1 << 20, &ListConfig::default()).error;
+        assert!(error.contains("may hold more than a URL"), "{error}");
     }
 }
 
