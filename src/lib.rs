@@ -31,8 +31,8 @@
 //! With the feature `set`, a [`PolicySet`] holds the files of many hosts in one sequence of bytes.
 //! [`PolicySet::open`] reads a file that `portcullis compile` wrote. With the feature `compile`,
 //! [`load_files`](set::load_files) compiles files in memory, [`load`](set::load) a folder, and
-//! [`compile`](fn@set::compile) archives of a crawl. A [`Classifier`] is a set with the agents that
-//! ask it, and a [`Session`] decides blocks of URLs on one thread.
+//! [`compile`](fn@set::compile) archives of a crawl. A [`Classifier`] is a set with the agents to decide
+//! for, and a [`Session`] decides blocks of URLs on one thread.
 //!
 //! ```
 //! # #[cfg(feature = "compile")] {
@@ -69,22 +69,23 @@
 //! - a URL whose origin has no policy is [`Verdict::Unknown`];
 //! - a record that is not a URL is [`Verdict::Invalid`];
 //! - a file that cannot be read is an error or a [`PolicyState`];
-//! - a limit that is reached changes how an answer is found, never the answer.
+//! - a limit on memory or time never changes an answer; a file above the size limit has the note
+//!   [`FileCut`](file::NoteKind::FileCut), and a URL above 64 KiB is [`Verdict::Invalid`].
 //!
 //! # Features and cost
 //!
-//! | feature | adds | packages |
+//! | feature | adds | packages (`cargo tree -e normal`) |
 //! |---|---|---:|
-//! | (none) | one file: parse, decide, explain | 30 |
-//! | `serde` | `Serialize` for decisions and explanations | 32 |
-//! | `set` (default) | policy sets: open and ask them | 44 |
-//! | `compile` | sets of files in memory, folders, WARC, JSON Lines and CSV | 78 |
-//! | `parquet` | `compile`, also of archives in Parquet | 101 |
+//! | (none) | one file: parse, decide, explain | 38 |
+//! | `serde` | `Serialize` for decisions and explanations | 41 |
+//! | `set` (default) | policy sets: open and query them | 53 |
+//! | `compile` | sets of files in memory, folders, WARC, JSON Lines and CSV | 87 |
+//! | `parquet` | `compile`, also of archives in Parquet | 111 |
 //!
 //! Parsing is linear in the file. A URL costs 30 to 170 ns, depending on how much of the set is in
 //! the processor's caches. The implementation is split into crates (`portcullis-robots`,
 //! `portcullis-set` and others) whose APIs may change in any release. This crate follows semantic
-//! versioning: what its pages list is kept. Enumerations that may grow are `non_exhaustive`;
+//! versioning: every documented item is stable. Enumerations that may grow are `non_exhaustive`;
 //! [`Verdict`] never grows.
 
 // docs.rs labels what needs a feature.
@@ -123,7 +124,7 @@ pub mod file {
     };
 }
 
-/// Why a decision is as it is: the groups that apply and every rule and statement that matches.
+/// The explanation of a decision: the groups that apply and every rule and statement that matches.
 pub mod explain {
     #[doc(inline)]
     pub use portcullis_dialect::{Stated, UsageSource};
@@ -133,7 +134,7 @@ pub mod explain {
     };
 }
 
-/// Known crawlers: lists such as those for AI, and how operators document that their crawlers read robots.txt.
+/// Known crawlers: lists such as those for AI, and the documented ways in which they read robots.txt.
 ///
 /// ```
 /// use portcullis::{RFC_9309, Robots, crawlers};
@@ -153,8 +154,9 @@ pub mod crawlers {
     pub use portcullis_crawlers::{CrawlerList, find, from_header, from_token, lists};
 }
 
-/// How long a copy of robots.txt is fresh (RFC 9309, section 2.4): [`expiry`](freshness::expiry) by the headers
-/// of the answer and [`Dialect::access`].
+/// The time for which a copy of robots.txt is fresh (RFC 9309, section 2.4).
+///
+/// [`expiry`](freshness::expiry) computes it from the headers of the answer and [`Dialect::freshness`].
 #[cfg(feature = "set")]
 pub mod freshness {
     #[doc(inline)]
@@ -163,7 +165,7 @@ pub mod freshness {
     pub use portcullis_robots::access::{CachingHeaders, UnixSeconds, expiry};
 }
 
-/// Policy sets: what opening, compiling and asking them return, and making them.
+/// Policy sets: functions that make them, and types that opening and querying them return.
 #[cfg(feature = "set")]
 pub mod set {
     #[cfg(feature = "compile")]

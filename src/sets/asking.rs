@@ -148,8 +148,8 @@ impl Session {
 
     /// Decides a block of URLs for every agent.
     ///
-    /// Decide at least some dozens of URLs per call: each stage runs over the whole block, so that the
-    /// processor overlaps its loads. A URL costs 30 to 170 ns then.
+    /// Pass at least a few dozen URLs per call: each stage runs over the whole block, so that the
+    /// processor overlaps its loads. A URL then costs 30 to 170 ns.
     ///
     /// # Errors
     ///
@@ -202,8 +202,7 @@ impl Session {
     }
 }
 
-/// The answers on a block of URLs. They borrow the session, which decides the next block when they
-/// are no longer used.
+/// The answers on a block of URLs. They borrow the session: drop them before deciding the next block.
 ///
 /// An *answer* is about one URL for one agent: its number is `url * agents + agent`. Methods panic
 /// if there is no such answer.
@@ -227,7 +226,7 @@ impl Session {
 ///
 /// Decisions and preferences are known. Everything else is looked up when it is asked for, and fails
 /// if the part of the set that holds it is damaged. If the set is mapped, call
-/// [`PolicySet::is_whole`] before you use what was read.
+/// [`PolicySet::check_unchanged`] before you use what was read.
 #[derive(Debug)]
 pub struct Answers<'s>(batch::Answers<'s>);
 

@@ -61,7 +61,7 @@ impl CompileConfig {
 pub struct Loaded {
     /// The compiled files.
     pub set: PolicySet,
-    /// The first files that were left out, and all notes on files that were read.
+    /// The first 10 files that were left out, and all notes on files that were read.
     pub notes: Vec<LoadNote>,
     /// The number of files that were left out.
     pub left_out: u64,

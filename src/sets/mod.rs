@@ -103,7 +103,7 @@ impl PolicySet {
     ///
     /// If it is truncated nevertheless, touching a lost page raises SIGBUS, and the rest of the last
     /// page reads as zeros. [`Session::decide`] compares the length after every block and then returns
-    /// an error. Other readers must call [`PolicySet::is_whole`] before they use what they read.
+    /// an error. Other readers must call [`PolicySet::check_unchanged`] before they use what they read.
     ///
     /// # Errors
     ///
@@ -155,7 +155,7 @@ impl PolicySet {
     /// # Errors
     ///
     /// If the file changed.
-    pub fn is_whole(&self) -> Result<(), SetError> {
+    pub fn check_unchanged(&self) -> Result<(), SetError> {
         self.0.is_whole().map_err(SetError::new)
     }
 

@@ -193,8 +193,8 @@ words! {
         BadUrl = 9 => "bad-url",
         /// The policy was captured too long ago, or has no known capture date.
         Expired = 10 => "expired",
-        /// The time for which the decision is made is before the first capture of the origin, or before that
-        /// of the policy.
+        /// The time for which the decision is made is before the first capture of the origin, or before the
+        /// policy was captured.
         BeforeFirst = 11 => "before-first",
         /// The record has no time, or one that cannot be read, and the decision depends on it.
         NoTime = 12 => "no-time",
@@ -286,7 +286,7 @@ impl Answer {
         self.0
     }
 
-    /// Returns whether the URL may be fetched.
+    /// Returns the verdict.
     #[inline(always)]
     pub const fn verdict(self) -> Verdict {
         match self.0 >> REASON_BITS {

@@ -59,6 +59,11 @@ impl Dialect {
     pub fn by_name(name: &str) -> Option<&'static Dialect> {
         Dialect::ALL.into_iter().find(|dialect| dialect.name == name)
     }
+
+    /// Returns how long a copy of robots.txt is fresh.
+    pub const fn freshness(&self) -> &Freshness {
+        &self.access.freshness
+    }
 }
 
 /// How bytes become lines, and lines become records.

@@ -113,8 +113,8 @@ fn delta_seconds(text: &[u8]) -> Option<u64> {
 /// // A week is over the ceiling of RFC 9309. Google has no ceiling.
 /// let headers = CachingHeaders { max_age: Some(604_800), ..CachingHeaders::default() };
 /// let until = |freshness| expiry(&headers, UnixSeconds(0), freshness);
-/// assert_eq!(until(&RFC_9309.access.freshness), UnixSeconds(86_400));
-/// assert_eq!(until(&GOOGLE.access.freshness), UnixSeconds(604_800));
+/// assert_eq!(until(RFC_9309.freshness()), UnixSeconds(86_400));
+/// assert_eq!(until(GOOGLE.freshness()), UnixSeconds(604_800));
 /// ```
 pub fn expiry(
     headers: &CachingHeaders,
