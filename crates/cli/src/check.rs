@@ -4,7 +4,7 @@ use std::env;
 use std::io::{self, ErrorKind, IsTerminal};
 use std::path::Path;
 
-use anyhow::bail;
+use anyhow::{bail, ensure};
 use clap::ColorChoice;
 use portcullis_dialect::decision::Verdict;
 use portcullis_report::{ChunkError, Counts, Piece, explanation, explanation_json};
@@ -74,6 +74,8 @@ pub fn run(args: CheckArgs, files: &Files) -> anyhow::Result<ExitStatus> {
         if !is_url && !form.is_quiet && Path::new(name).is_file() {
             let name = name.display();
             say(format_args!("note: {name} is a file; @{name} checks the URLs in it"));
+        } else if !is_url && !form.is_quiet && url.starts_with(b"/") && !url.starts_with(b"//") {
+            say("note: a URL that begins with / is a path; --host names its host");
         }
         if is_url && !form.is_quiet && is_requested_otherwise(url) {
             let url = String::from_utf8_lossy(url);
@@ -87,12 +89,18 @@ pub fn run(args: CheckArgs, files: &Files) -> anyhow::Result<ExitStatus> {
     policies.set.is_whole()?;
     printed.add(&checked)?;
     if let Some(lists) = &mut lists {
+        let mut urls = 0;
         stream::run(
             lists,
             &questions,
             || questions.session(&classifier),
             |session, piece, checked: &mut CheckedUrls| Ok(form.work(session, piece, checked)?),
-            |_, checked| Ok(printed.add(checked)?),
+            |part, checked| {
+                urls = if part.is_first { checked.urls } else { urls + checked.urls };
+                let name = part.list.name();
+                ensure!(urls > 0 || !part.is_last, "{name}: no URL to check; did a download fail?");
+                Ok(printed.add(checked)?)
+            },
         )?;
         policies.set.is_whole()?;
     }
@@ -121,6 +129,8 @@ struct Form {
 /// The lines about some URLs.
 #[derive(Default)]
 struct CheckedUrls {
+    /// Their number.
+    urls: u64,
     text: Vec<u8>,
     /// Whether a URL is not allowed for some agent.
     has_other: bool,
@@ -136,7 +146,7 @@ impl Form {
         checked: &mut CheckedUrls,
     ) -> Result<(), ChunkError> {
         let mut counts = std::mem::take(&mut checked.counts);
-        (checked.text, checked.has_other) = (Vec::new(), false);
+        (checked.urls, checked.text, checked.has_other) = (0, Vec::new(), false);
         counts.clear(session.classifier().agents().len(), 0);
         let are_rows = piece.rows.part().is_some();
         let decided = piece.work(session, &mut counts).decide(1, |block, mut answers, _| {
@@ -157,8 +167,9 @@ impl Form {
         record: usize,
         url: &[u8],
         answers: &mut Answers<'_>,
-        CheckedUrls { text, has_other, .. }: &mut CheckedUrls,
+        CheckedUrls { urls, text, has_other, .. }: &mut CheckedUrls,
     ) -> Result<(), Damage> {
+        *urls += 1;
         let agents = answers.per_record();
         let own = record * agents..(record + 1) * agents;
         let decisions = answers.decisions()[own.clone()].to_vec();
