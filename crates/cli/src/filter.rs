@@ -1,5 +1,7 @@
 //! `portcullis filter`: prints the allowed records, byte for byte.
 
+use std::path::Path;
+
 use anyhow::ensure;
 use portcullis_dialect::usage::Label;
 use portcullis_report::Filter;
@@ -91,8 +93,10 @@ fn of_other_format(request: &Request) -> Option<String> {
     let of_output = ListFormat::from_name(&request.output).filter(is_table)?;
     let mut inputs = request.stream.inputs.iter();
     let list = inputs.find(|list| {
-        let format = request.stream.lists.format.or(ListFormat::from_name(&list.path));
-        format.filter(is_table).is_some_and(|format| format != of_output)
+        match request.stream.lists.format.or(ListFormat::from_name(&list.path)) {
+            Some(format) => is_table(&format) && format != of_output,
+            None => list.path != Path::new("-"),
+        }
     });
     Some(list?.path.display().to_string())
 }

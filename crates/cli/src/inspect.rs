@@ -68,7 +68,9 @@ fn host(set: &PolicySet, origins: &[Origin], args: InspectArgs) -> anyhow::Resul
     let detail = HostDetail::of(set, origins)?;
     if detail.policies.is_empty() {
         let names: Vec<String> = origins.iter().map(ToString::to_string).collect();
-        say(format_args!("{}: no policy is known for {}", set.name(), names.join(" or ")));
+        let other = on_other_port(set, &origins[0].key());
+        let other = other.map_or_else(String::new, |it| format!(" (the set has {it})"));
+        say(format_args!("{}: no policy is known for {}{other}", set.name(), names.join(" or ")));
         return Ok(None);
     }
     if let Some(period) = args.body {
@@ -93,6 +95,14 @@ fn host(set: &PolicySet, origins: &[Origin], args: InspectArgs) -> anyhow::Resul
             (tables::host(&detail) + &history).into_bytes()
         }
     }))
+}
+
+/// Returns the first host of `set` that is `name` on another port.
+fn on_other_port(set: &PolicySet, name: &str) -> Option<String> {
+    let is_it =
+        |key: &&[u8]| key.strip_prefix(name.as_bytes()).is_some_and(|it| it.starts_with(b":"));
+    let key = set.hosts().map_while(Result::ok).map(|host| host.key()).find(is_it)?;
+    Some(String::from_utf8_lossy(key).into_owned())
 }
 
 /// Returns the robots.txt of a period, as far as the set stores it. Without history, each policy has

@@ -125,7 +125,10 @@ impl Run {
             say(total.sentence());
         }
         if self.args.diff && !has_entry && total.found.iter().sum::<u64>() > 0 {
-            say("no edit is proved to change no verdict");
+            say("no safe edits; lint without --diff shows the findings");
+        }
+        if self.args.fix && total.found.iter().sum::<u64>() > total.fixed as u64 {
+            say("lint without --fix shows the other findings");
         }
         if let Some(hint) = total.hint(self.level) {
             say(hint);
