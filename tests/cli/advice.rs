@@ -207,6 +207,8 @@ fn lines() {
         case("a.txt", rows(|url, _| format!("{url} x")), "--strict --input-format lines", TWO),
         case("a.txt", rows(|url, _| url.to_owned()), "--url-field url", TWO)
             .choosing(&[("--url-field", "1")]),
+        case("a.txt", rows(|url, _| url.to_owned()), "--input-format jsonl", TWO),
+        case("a.txt", rows(|url, _| url.to_owned()), "--no-header", TWO),
     ] {
         follow(&case);
     }
@@ -288,6 +290,8 @@ fn tables() {
             .choosing(&[("--url-field", "1")]),
         case("a.csv", format!("url\n{}", rows(|_, host| host.to_owned())), "", TWO),
         case("a.csv", format!("url\n{}", rows(|_, _| "/x".to_owned())), "", "").with_host(),
+        case("a.csv", "1,/x,y\n2,/y,z\n", "", "allow allow")
+            .choosing(&[("--url-field", "2"), ("--host", "b.example")]),
         case("a.csv", "url\nGET /x HTTP/1.1\nHEAD /y HTTP/2\n", "", "").with_host(),
         case("a.xml", utf16(&sitemap, u16::to_be_bytes), "", TWO),
         case("a.csv", utf16(&export, u16::to_be_bytes), "", TWO),
@@ -332,7 +336,18 @@ fn logs() {
     let tabs = "1\t192.0.2.1\tb.example\tGET\t/x\n2\t192.0.2.1\tb.example\tGET\t/y\n";
     let timed_tabs = "1700000000.1\t192.0.2.1\tb.example\tGET\t/x\tHTTP/1.1\t200\tBadBot/1\n\
                       1700000000.2\t192.0.2.1\tb.example\tGET\t/private/\tHTTP/1.1\t200\tBadBot/1\n";
+    let odd = "2025-10-10T00:00:00 b.example 192.0.2.7 GET /x 200 BadBot\n\
+               2025-10-10T00:00:00 b.example 192.0.2.7 GET /y 200 BadBot\n";
+    const ODD: &[(&str, &str)] = &[(
+        "--log-format",
+        "$time_iso8601 $host $remote_addr $request_method $request_uri $status $http_user_agent",
+    )];
     for case in [
+        case("odd.log", odd, "", "allow allow").choosing(ODD),
+        case("odd.log", odd, "--log-format combined", "allow allow").choosing(ODD),
+        case("request.txt", "GET /x\nGET /y\n", "", "allow allow")
+            .choosing(&[("--log-format", "$request_method $request_uri"), ("--host", "b.example")]),
+        case("access.log", combined.clone(), "--log-format common", "").with_host(),
         case("tabs.log", timed_tabs, "", "allow allow")
             .choosing(&[("--host-field", "3"), ("--host", "none.example")]),
         case("own.log", own, "", "allow allow").choosing(&[("--log-format", "%v|%h|%r|%>s")]),

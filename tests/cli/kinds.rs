@@ -45,10 +45,10 @@ const NO_FILE: &str = "no such file or directory";
 const ROWS: [Row; 19] = [
     //                  as a robots.txt     as a set          as a list of URLs  as captures       as a host's
     //                  file
-    row("robots.txt",  ["disallow",         "text",           "use --robots",    A_ROBOTS_TXT,     "disallow"]),
-    row("robots.gz",   ["disallow",         "gzip data",      "use --robots",    A_ROBOTS_TXT,     "disallow"]),
-    row("robots.zst",  ["disallow",         "zstd data",      "use --robots",    A_ROBOTS_TXT,     "disallow"]),
-    row("policies.set",["use -p",           "disallow",       "use -p",          "disallow",        "unknown"]),
+    row("robots.txt",  ["disallow",         "text",           "--robots names",  A_ROBOTS_TXT,     "disallow"]),
+    row("robots.gz",   ["disallow",         "gzip data",      "--robots names",  A_ROBOTS_TXT,     "disallow"]),
+    row("robots.zst",  ["disallow",         "zstd data",      "--robots names",  A_ROBOTS_TXT,     "disallow"]),
+    row("policies.set",["use -p",           "disallow",       "-p names",        "disallow",        "unknown"]),
     row("urls.txt",    ["a list of URLs",   "a list of URLs", "disallow",        "a list of URLs", "unknown"]),
     row("urls.gz",     ["a list of URLs",   "gzip data",      "disallow",        "a list of URLs", "unknown"]),
     row("a.jsonl",     ["compile -o SET",   "compile -o SET", "compile -o SET",  "disallow",       "unknown"]),
@@ -58,10 +58,10 @@ const ROWS: [Row; 19] = [
     row("a.zip",       ["unpack it first",  "unpack it first","unpack it first", "unpack it first","unknown"]),
     row("page.html",   ["warns web page",   "HTML",           "like HTML",       UNKNOWN_FORMAT,   "warns (1 HTML)"]),
     row("error.json",  ["warns JSON",       "JSON",           "--url-field NAME",    "no URL and no host", "warns (1 JSON)"]),
-    row("random",      ["warns binary",     "damaged",          "a URL",           UNKNOWN_FORMAT,   "warns (1 binary)"]),
+    row("random",      ["warns binary",     "damaged",        "binary data",     UNKNOWN_FORMAT,   "warns (1 binary)"]),
     row("cut.gz",      ["cut short",        "gzip data",      "cut short",       "cut short",      "cut short"]),
     row("empty",       ["allow",            "an empty file",  "",                "an empty file",  "allow"]),
-    row("folder",      ["disallow",         "a folder",       "use --robots",    "disallow",       "unknown"]),
+    row("folder",      ["disallow",         "a folder",       "--robots names",  "disallow",       "unknown"]),
     row("missing",     [NO_FILE,            NO_FILE,          NO_FILE,           NO_FILE,          NO_FILE]),
     row("loop",        ["symbolic link",    "symbolic link",  "symbolic link",   "symbolic link",  "symbolic link"]),
 ];
@@ -294,7 +294,10 @@ fn diff_is_strict_about_the_files_of_sets() {
     for sets in ["odd.pcs good.pcs", "good.pcs odd.pcs"] {
         folder.ok(format!("diff {sets}"));
         let output = folder.output(format!("diff {sets} --strict"));
-        assert_fails(&output, &["odd.pcs: some robots.txt files are cut, HTML", "omit --strict"]);
+        assert_fails(
+            &output,
+            &["odd.pcs: 1 robots.txt file with a problem (1 HTML)", "omit --strict"],
+        );
     }
     folder.ok("diff good.pcs good.pcs --strict");
 }

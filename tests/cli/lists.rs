@@ -110,13 +110,12 @@ fn a_second_column_for_urls_is_a_note_or_an_error() {
         ("n.parquet", " --host a.example", "column `request`", "uri"),
     ] {
         let line = format!("classify --robots robots -a Bot {file}{flags}");
-        let doubt =
-            format!("{file}: {rival} could be the URL too; name the one that is with --url-field");
+        let doubt = format!("{file}: {rival} may be the URL too; choose with --url-field");
         let noted = folder.ok(&line);
         assert!(text(&noted.stderr).contains(&format!("note: {doubt}")), "{noted:?}");
         assert_fails(&folder.output(format!("{line} --strict")), &[&doubt]);
         let named = folder.ok(format!("{line} --url-field {name} --strict"));
-        assert!(!text(&named.stderr).contains("could be"));
+        assert!(!text(&named.stderr).contains("may be"));
     }
     // A postal address is no URL, and no request is one next to whole URLs.
     let address = "{\"url\": \"https://a.example/\", \"address\": \"1 Main Street\"}\n";
@@ -140,7 +139,7 @@ fn a_second_column_for_urls_is_a_note_or_an_error() {
     // Without a header, a later row may have the second.
     folder.write("e.csv", "1,,https://a.example/\n2,https://b.example/,https://a.example/\n");
     let failed = folder.output("classify --robots robots -a Bot e.csv");
-    assert_fails(&failed, &["the columns 2 and 3 have URLs", "asked for by its number"]);
+    assert_fails(&failed, &["columns 2 and 3 both have URLs", "--url-field 2 or --url-field 3"]);
     folder.ok("classify --robots robots -a Bot e.csv --url-field 3");
 }
 

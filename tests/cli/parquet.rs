@@ -321,7 +321,7 @@ fn errors_of_reading_name_the_place_and_the_fix() {
             "brotli.parquet",
             ["brotli.parquet: row group 1, column url: compressed with Brotli", "not supported"],
         ),
-        ("two.parquet", ["the columns 1 and 2 are called `url` and `URL`", "--url-field"]),
+        ("two.parquet", ["columns 1 and 2 are called `url` and `URL`", "--url-field"]),
         (
             "page.parquet",
             ["page.parquet: row group 2, column url: a page of ", "write the file anew"],

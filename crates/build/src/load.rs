@@ -73,7 +73,7 @@ const ROBOTS_TXT: &str = "robots.txt";
 pub struct Loaded {
     /// The compiled files.
     pub set: PolicySet,
-    /// The first files that were left out, and all notes on files that were read.
+    /// The first 10 files that were left out, and all notes on files that were read.
     pub notes: Vec<LoadNote>,
     /// The number of files that were left out.
     pub left_out: u64,
@@ -106,21 +106,32 @@ pub enum LoadNoteKind {
 
 impl std::fmt::Display for LoadNote {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}: ", self.place)?;
+        let (place, problem) = (&self.place, self.kind.problem());
         match &self.kind {
-            LoadNoteKind::LeftOut(problem) => write!(f, "left out: {problem}"),
+            LoadNoteKind::LeftOut(_) => write!(f, "{place}: left out: {problem}"),
+            LoadNoteKind::File(NoteKind::FileCut) => write!(f, "{place}: {problem}"),
+            LoadNoteKind::FileWithRules(_) => {
+                write!(f, "{place}: {problem}; its records are read anyway")
+            }
+            LoadNoteKind::File(_) | LoadNoteKind::NoRecord => {
+                write!(f, "{place}: {problem}; treated as a file without rules")
+            }
+        }
+    }
+}
+
+impl LoadNoteKind {
+    /// Returns the problem, without its effect.
+    fn problem(&self) -> String {
+        match self {
+            LoadNoteKind::LeftOut(problem) => problem.clone(),
             LoadNoteKind::File(kind @ NoteKind::FileCut) => {
-                write!(f, "{}; ‹max_robots_size› reads more", kind.describe())
+                format!("{}; ‹max_robots_size› reads more", kind.describe())
             }
-            LoadNoteKind::File(kind) => {
-                write!(f, "{}; read anyway, without a rule", kind.describe())
+            LoadNoteKind::File(kind) | LoadNoteKind::FileWithRules(kind) => {
+                kind.describe().to_owned()
             }
-            LoadNoteKind::FileWithRules(kind) => {
-                write!(f, "{}; its records are read anyway", kind.describe())
-            }
-            LoadNoteKind::NoRecord => {
-                f.write_str("no line is a record of robots.txt; read anyway, without a rule")
-            }
+            LoadNoteKind::NoRecord => "no line is a record of robots.txt".to_owned(),
         }
     }
 }
@@ -135,7 +146,7 @@ pub enum LoadError {
     #[error("{0}")]
     Folder(String),
     /// There is a note, and strictness makes it an error.
-    #[error("{first} ({}omit ‹strict› to allow {})", match more {
+    #[error("{}: {} ({}omit ‹strict› to allow {})", first.place, first.kind.problem(), match more {
         0 => String::new(),
         1 => "and 1 more note; ".to_owned(),
         more => format!("and {more} more notes; "),

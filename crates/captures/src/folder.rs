@@ -84,7 +84,7 @@ const ARCHIVE: &str = "holds captures itself, by its name; give it as an input o
 const NO_HOST: &str = "its name is not a host; name it by the host, such as example.com.txt";
 const FOLDER_NO_HOST: &str =
     "a folder whose name is not a host; call it by its host, such as example.com";
-const SAME_HOST: &str = "an earlier file, by name, is for the same host; keep one of them";
+const SAME_HOST: &str = "another file, earlier by name, is for the same host; keep one of them";
 
 /// A path in the folder, and the reason if it is not read.
 type Entry = (PathBuf, Option<&'static str>);

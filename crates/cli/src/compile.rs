@@ -24,7 +24,7 @@ use portcullis_text::visible::visible;
 use serde::Serialize;
 
 use super::args::CompileArgs;
-use super::engine::thread_pool;
+use super::engine::{odd_files, thread_pool};
 use super::files::Files;
 use super::lists;
 use super::mapped;
@@ -226,7 +226,7 @@ fn shown(
         && !reports.iter().all(InputReport::is_readable)
         && !reports.iter().any(|input| input.is_forgeable)
         && reports.iter().any(|input| input.captures > 0);
-    let advice = if skips { " (--lenient skips unreadable inputs)" } else { "" };
+    let advice = if skips { " (--lenient uses what can be read)" } else { "" };
     ingested.map_err(|error| match error {
         MergeError::Ingest(error) => {
             anyhow!("{:#}; nothing was compiled{advice}", anyhow!(error))
@@ -245,24 +245,17 @@ fn show_undated(args: &CompileArgs, inputs: &[InputReport]) {
 
 /// Shows how many files have rules that are in doubt. `files` counts distinct ones.
 fn show_file_notes(counts: &StandingCounts, files: &Figures) {
-    let pages = [
-        ("HTML", NoteKind::LooksLikeHtml),
-        ("JSON", NoteKind::LooksLikeJson),
-        ("binary", NoteKind::LooksBinary),
-    ];
-    let origins = pages.iter().map(|(_, kind)| counts.with_file_note(*kind)).sum();
-    let pages = pages.map(|(word, kind)| (word, files.get(kind.as_str())));
-    let all = pages.iter().map(|(_, files)| files).sum();
+    let (all, found) = odd_files(files, &NoteKind::APPEARANCES);
     if all > 0 {
-        let found = pages.iter().filter(|(_, files)| *files > 0);
-        let found: Vec<_> =
-            found.map(|(word, files)| format!("{} {word}", grouped(*files))).collect();
+        let origins = NoteKind::APPEARANCES.map(|kind| counts.with_file_note(kind));
+        let (are, as_what) = match all {
+            1 => ("is", "treated as a file without rules"),
+            _ => ("are", "treated as files without rules"),
+        };
         say(format_args!(
-            "warning: {} of {} {} not robots.txt ({}); read as without rules",
+            "warning: {} of {} {are} not robots.txt ({found}); {as_what}",
             counted(all, "file"),
-            counted(origins, "origin"),
-            if all == 1 { "is" } else { "are" },
-            found.join(", "),
+            counted(origins.iter().sum(), "origin"),
         ));
     }
     let cut = counts.with_file_note(NoteKind::FileCut);

@@ -6,18 +6,20 @@ use std::sync::Arc;
 use anyhow::{anyhow, ensure};
 use portcullis_build::{LoadConfig, LoadNote, LoadNoteKind, Loaded, Strictness};
 use portcullis_files::kind::{FileKind, WrongKind};
-use portcullis_report::{Counts, JudgedAge, PolicyFacts};
+use portcullis_report::{Counts, Figures, JudgedAge, PolicyFacts};
+use portcullis_robots::access::UnixSeconds;
 use portcullis_robots::syntax::NoteKind;
 pub use portcullis_rows::runner::thread_pool;
 use portcullis_set::batch::{AgentKind, Classifier, Freshness};
-use portcullis_set::{PolicySet, SetError};
+use portcullis_set::{Damage, PolicySet, SetError};
+use portcullis_text::figures::{counted, grouped};
 use portcullis_text::shell::word;
 use rayon::ThreadPool;
 
 use super::agents::AgentNotes;
 use super::args::PolicyArgs;
 use super::mapped;
-use super::message::{first, show_first, with_flags};
+use super::message::{first, say, show_first, with_flags};
 use super::output::SummaryForm;
 use super::plan::{self, QuestionPlan, TimePlan};
 use super::values::SetAt;
@@ -52,6 +54,7 @@ pub fn load(
             args.text.dialect().name
         );
         check_files(&set, strictness)?;
+        note_later(&set, questions)?;
         Loaded { set, notes: Vec::new(), left_out: 0 }
     } else {
         ensure!(
@@ -80,15 +83,43 @@ pub fn load(
     Ok(Policies { set: set.into(), strictness, notes, note_count, agents })
 }
 
+/// Notes that a time is later than the captures that `set` was compiled from.
+fn note_later(set: &PolicySet, questions: &QuestionPlan) -> Result<(), Damage> {
+    let as_of = portcullis_build::settle_of(set)?.time();
+    let at = questions.times.as_ref().and_then(|times| times.all);
+    if let Some((at, as_of)) = at.zip(as_of).filter(|(at, as_of)| at > as_of) {
+        let [at, as_of] = [at, as_of].map(UnixSeconds::to_rfc3339);
+        say(format_args!("note: {at} is after {as_of}, the --as-of of {}", set.name()));
+    }
+    Ok(())
+}
+
 /// Fails with --strict if some files of a set are cut or look like something else.
 pub fn check_files(set: &PolicySet, strictness: Strictness) -> anyhow::Result<()> {
-    let (name, odd) = (set.name(), PolicyFacts::of(set).file_notes.to_string());
+    let (count, found) = odd_files(&PolicyFacts::of(set).file_notes, &NoteKind::OF_FILES);
     ensure!(
-        strictness != Strictness::Strict || odd.is_empty(),
-        "{name}: some robots.txt files are cut, HTML, JSON or binary data ({odd}); omit --strict to \
-         read them as the dialect says"
+        strictness != Strictness::Strict || count == 0,
+        "{}: {} with a problem ({found}); omit --strict to allow {}",
+        set.name(),
+        counted(count, "robots.txt file"),
+        if count == 1 { "it" } else { "them" }
     );
     Ok(())
+}
+
+/// Returns the number of `files` with notes of these kinds, and how many have which.
+pub fn odd_files(files: &Figures, kinds: &[NoteKind]) -> (u64, String) {
+    let word = |kind: &NoteKind| match kind {
+        NoteKind::LooksLikeHtml => "HTML",
+        NoteKind::LooksLikeJson => "JSON",
+        NoteKind::LooksBinary => "binary",
+        _ => "cut",
+    };
+    let found = kinds.iter().map(|kind| (files.get(kind.as_str()), word(kind)));
+    let found: Vec<_> = found.filter(|(count, _)| *count > 0).collect();
+    let words: Vec<_> =
+        found.iter().map(|(count, word)| format!("{} {word}", grouped(*count))).collect();
+    (found.iter().map(|(count, _)| count).sum(), words.join(", "))
 }
 
 /// Builds a classifier over `set` for the agents of `questions`.
@@ -102,8 +133,8 @@ pub fn classifier(set: &Arc<PolicySet>, questions: &QuestionPlan) -> anyhow::Res
         let flags = if freshness.withdraws { "--max-age (and --now, if given)" } else { "--now" };
         ensure!(
             set.counts().captured().is_some(),
-            "{} does not say when its policies were captured, so their age is not known; compile captures \
-             with dates, or omit {flags}",
+            "{} has no capture dates, so the age of its policies is not known; compile captures with dates, or \
+             omit {flags}",
             set.name()
         );
     }

@@ -319,8 +319,7 @@ pub fn times(
     }
     ensure!(
         now.is_none(),
-        "--now judges the age of captures at one time, and --at and --time-field at the time asked \
-         about; omit --now"
+        "--at and --time-field judge the age of captures at the time asked about; omit --now"
     );
     let before_first = before_first.unwrap_or_default();
     Ok(Some(TimePlan { all: at, each, unit, before_first, and_now }))

@@ -365,14 +365,8 @@ impl Opened {
         if let Some(records @ 1..) = sum.reserved {
             notes.add(format!(
                 "{} may be fetched by crawlers that train models although the file reserves that use; \
-                 classify --usage train-ai,use shows them, and filter drops them with --unstated keep and \
-                 --purpose train-ai or use=full",
-                counted(records, "URL")
-            ));
-        }
-        if let Some(records @ 1..) = sum.permitted {
-            notes.add(format!(
-                "{} may not be fetched by crawlers that train models although the file permits that use",
+                 classify --usage train-ai,use shows by which label; filter --unstated keep drops those with \
+                 train-ai=n by --purpose train-ai, and those with a use below full by --purpose use=full",
                 counted(records, "URL")
             ));
         }

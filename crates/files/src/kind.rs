@@ -253,10 +253,16 @@ impl WrongKind {
         use FileKind::*;
         let (name, is_compressed) = (word(&self.name), self.stem() != self.name);
         let advice = match (self.kind, self.wanted) {
-            (PolicySet, Wanted::RobotsTxt | Wanted::UrlList) if is_compressed => {
+            (PolicySet, Wanted::UrlList) => "‹policies› names the set, and FILE a list",
+            (PolicySet, Wanted::RobotsTxt) if is_compressed => {
                 return format!("decompress it, then use ‹policies› {}", word(self.stem()));
             }
             (PolicySet | Parquet, _) if is_compressed => "decompress it first",
+            (Warc, Wanted::UrlList) => {
+                return format!(
+                    "it has robots.txt files alone: portcullis compile -o SET {name} makes a set of it"
+                );
+            }
             (Folder, Wanted::PolicySet) | (Warc | Parquet | Captures, _) => {
                 return format!("portcullis compile -o SET {name} makes a set of it");
             }
@@ -281,6 +287,7 @@ impl WrongKind {
             (Html | Json | Text, _) => {
                 "make one with portcullis compile; ‹robots› reads a robots.txt"
             }
+            (Binary, Wanted::UrlList) => "decompress or export it first",
             (Binary, _) => {
                 "if it was a set, it is damaged: fetch it again, or run portcullis compile again"
             }

@@ -451,7 +451,7 @@ impl RecordFigures {
             }
         }
         self.write_record_agents(out)?;
-        let judged = run.judged_age.as_ref().zip(self.ages.as_ref());
+        let judged = run.judged_age.as_ref().zip(self.ages.as_ref().filter(|it| it.sum() > 0));
         let ages = judged.map(|(JudgedAge { as_of, .. }, ages)| {
             format!("URLs by the age of their capture, as of {as_of}: {ages}")
         });

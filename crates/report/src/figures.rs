@@ -225,7 +225,11 @@ impl TopNames {
             }
         };
         let hosts = counted(self.names as u64, "host");
-        writeln!(out, "URLs of {hosts} without a policy{rest}:")?;
+        let shown = match self.largest.len() {
+            all if all == self.names => String::new(),
+            shown => format!("; the {shown} with most"),
+        };
+        writeln!(out, "URLs of {hosts} without a policy{rest}{shown}:")?;
         for NameRecords { name, records } in &self.largest {
             let name = if name.is_empty() { "(none)" } else { name };
             writeln!(out, "  {} {}", grouped(*records), visible(name))?;

@@ -17,8 +17,8 @@ use portcullis_robots::policy::Crawler;
 use portcullis_robots::url::{BadUrl, is_requested_otherwise};
 use portcullis_rows::input::{InputError, Record};
 use portcullis_rows::list::{
-    Block, List, ListConfig, ListFormat, Problem, Rows, holds_more, of_html, of_row, of_text,
-    open_quote, other_fields,
+    Block, List, ListConfig, ListFormat, LogFormat, Problem, Rows, holds_more, of_html, of_row,
+    of_text, open_quote, other_fields,
 };
 use portcullis_rows::runner::Part;
 use portcullis_set::batch::{AgentKind, Answers, Classifier, Session};
@@ -286,7 +286,7 @@ impl InvalidRecords {
     /// If `out` cannot be written.
     pub fn write_text(&self, out: &mut impl Write) -> io::Result<()> {
         for (notes, noun, what) in [
-            (&self.more_than_url, "line", "with text after the URL"),
+            (&self.more_than_url, "line", "with text after the URL, which is read as a part of it"),
             (&self.requested_otherwise, "URL", OTHERWISE),
         ] {
             let Some(NotedRecords { records, first }) = notes else { continue };
@@ -497,10 +497,15 @@ fn advice(list: &List, first: &InvalidRecord, assumes_scheme: bool, lists: &List
         ListFormat::Warc => return "its captures have no URLs of the web".into(),
         ListFormat::AccessLog => {
             return match &lists.log_format {
-                Some(format) => format!(
-                    "the format is `{}`: correct it, or omit ‹log_format› to try the known ones",
-                    format.name().unwrap_or(format.text())
-                ),
+                Some(format) => {
+                    let way = match LogFormat::knows(first.record.as_bytes()) {
+                        true => "omit ‹log_format›, because a known format fits",
+                        false => {
+                            "pass the LogFormat or log_format line of its server with ‹log_format›"
+                        }
+                    };
+                    format!("the format is `{}`; {way}", format.name().unwrap_or(format.text()))
+                }
                 None => "declare the format of its lines with ‹log_format›".into(),
             };
         }
@@ -522,7 +527,7 @@ fn advice(list: &List, first: &InvalidRecord, assumes_scheme: bool, lists: &List
 fn looks_like(name: &str, text: &str, assumes_scheme: bool) -> Option<String> {
     let trimmed = text.trim();
     if trimmed.contains('\n') {
-        return Some("its records end with line feeds; omit ‹null_data›".into());
+        return Some("its records end with newlines; omit ‹null_data›".into());
     }
     let has = |part: &str| text.to_ascii_lowercase().contains(part);
     let is_quoted = trimmed.starts_with('<') && trimmed.contains("://") && !trimmed.contains(' ');
@@ -542,7 +547,9 @@ fn looks_like(name: &str, text: &str, assumes_scheme: bool) -> Option<String> {
         _ => {}
     }
     if is_robots_record(trimmed.as_bytes()) {
-        return Some(format!("it looks like a robots.txt; use ‹robots› {name}"));
+        return Some(
+            "it looks like a robots.txt: ‹robots› names it, and FILE a list of URLs".into(),
+        );
     }
     if text.contains('\0') || text.chars().filter(|it| *it == '\u{fffd}').count() > 3 {
         return Some("it looks like binary data; decompress or export it first".into());
@@ -615,7 +622,7 @@ mod tests {
             ("<!doctype html>", "HTML"),
             ("<urlset>", "‹input_format› sitemap"),
             ("<?xml version='1.0'?>", "XML"),
-            ("User-agent: *", "‹robots› list"),
+            ("User-agent: *", "‹robots› names it"),
             ("1\thttps://a.example/", "‹input_format› tsv ‹url_field› 2"),
             ("https://a.example/,1", "‹input_format› csv ‹url_field› 1"),
             ("1,a.example", "‹input_format› csv ‹url_field› 2 ‹assume_scheme› https"),
@@ -625,11 +632,8 @@ mod tests {
             ("/x,\"A, b\",a.example", "‹input_format› csv ‹url_field› 1, and ‹host_field› with"),
             ("\"A, b\",https://a.example/", "‹input_format› csv ‹url_field› 2"),
             ("\"A; b\";/x", "‹input_format› csv ‹url_field› 2, and"),
-            (
-                "A,https://a.example/,https://b.example/",
-                "the number of the field that was asked for",
-            ),
-            ("GET,/x,https://b.example/,a.example", "the number of the field that was asked for"),
+            ("A,https://a.example/,https://b.example/", "the number of the requested URL"),
+            ("GET,/x,https://b.example/,a.example", "the number of the requested URL"),
             ("\"A b\" https://a.example/", "JSON Lines"),
             ("1  https://a.example/", "JSON Lines"),
             (

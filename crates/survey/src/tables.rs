@@ -94,17 +94,18 @@ fn named(counts: &Figures) -> impl Iterator<Item = (String, u64)> {
 pub fn survey(set: &PolicySet, survey: &Survey, provenance: Option<&Provenance<'_>>) -> String {
     let mut text = TextTables::default();
     let origins = &survey.origins;
-    let limit = set.robots_bytes_max().map(|bytes| format!("files up to {}", size(bytes)));
-    let limit = limit.as_deref().unwrap_or("files of any length");
+    let limit =
+        set.robots_bytes_max().map(|bytes| format!("robots.txt read up to {}", size(bytes)));
+    let limit = limit.as_deref().unwrap_or("robots.txt of any length");
     let (name, hash) = (visible(set.name()), set.hash());
     let (dialect, bytes) = (set.dialect().name, size(set.bytes()));
-    text.line(format_args!("{name}: set {hash:.16}, dialect {dialect}, {limit}, {bytes}"));
+    text.line(format_args!("{name}: {bytes}, set {hash:.16}, dialect {dialect}, {limit}"));
     let counts = set.counts();
     text.line(format_args!(
         "{}, {}, {} with {} of files, {}, {}",
         counted(survey.hosts, "host"),
         counted(origins.origins, "origin"),
-        counted(origins.captures, "capture"),
+        counted(origins.captures, if set.has_history() { "newest capture" } else { "capture" }),
         size(origins.file_bytes),
         counted(counts.policies, "policy"),
         counted(counts.rule_sets, "rule set")
@@ -196,18 +197,27 @@ fn push_robots(text: &mut TextTables, robots: &RobotFigures) {
     let others = count("(any other)".into(), &robots.others);
     let named = robots.most_named.iter();
     let named = named.map(|robot| count(robot.name.to_string(), &robot.count));
-    let heading = format!("crawler ({})", counted(robots.names, "name"));
+    let heading = match robots.names {
+        0 => "crawler".to_owned(),
+        names => format!("crawler ({})", counted(names, "name")),
+    };
     let columns = [&heading, "policies", "origins", "all", "part", "none", "not known"];
     text.table(&columns, std::iter::once(others).chain(named));
     let (naming, without) = (robots.naming_policies, robots.policies_without_others);
-    text.line(format_args!(
-        "{} {} crawlers; {} of them ({}) {} no rules for anyone else",
-        counted(naming, "policy"),
-        if naming == 1 { "names" } else { "name" },
-        grouped(without),
-        counted(robots.origins_without_others, "origin"),
-        if without == 1 { "has" } else { "have" },
-    ));
+    if naming == 0 {
+        return;
+    }
+    let names = if naming == 1 { "names" } else { "name" };
+    let of_others = match without {
+        0 => String::new(),
+        _ => format!(
+            "; {} of them ({}) {} no rules for anyone else",
+            grouped(without),
+            counted(robots.origins_without_others, "origin"),
+            if without == 1 { "has" } else { "have" },
+        ),
+    };
+    text.line(format_args!("{} {names} crawlers{of_others}", counted(naming, "policy")));
 }
 
 /// Shows the first sheet of an audit: what crawlers may fetch, the rules that decide most, what to fix, and
@@ -402,10 +412,10 @@ pub fn shared(figures: &[SharedFigures]) -> String {
     let mut text = TextTables::default();
     let occurs = figures.iter().filter(|it| it.files > 0);
     let rows = occurs.map(|&SharedFigures { more_than, files, origins }| match more_than {
-        0 => row("distinct", &[files, origins]),
+        0 => row("all", &[files, origins]),
         _ => row(format!("of more than {more_than} origins"), &[files, origins]),
     });
-    text.table(&["files that origins have", "files", "origins"], rows);
+    text.table(&["distinct files", "files", "origins"], rows);
     text.0
 }
 
@@ -546,7 +556,9 @@ fn push_facts(text: &mut TextTables, policy: &HostPolicy, is_file: bool) {
         line("outage", outage);
     }
     line("status", &policy.status.map_or_else(|| "none".to_owned(), |it| it.to_string()));
-    line("redirects", &format!("{} followed", policy.redirects_followed));
+    if policy.redirects_followed > 0 {
+        line("redirects", &format!("{} followed", policy.redirects_followed));
+    }
     match &policy.input_name {
         Some(name) => line("input", &visible(name)),
         None => line("input", &format!("number {}", policy.input)),

@@ -110,10 +110,10 @@ impl Asked {
         let mut of_google = self.given().filter(|name| crawlers::is_of_google(name));
         if let Some(name) = of_google.next().filter(|_| dialect.name != GOOGLE.name) {
             let remedy = match is_compiled {
-                true => "compile the captures with --dialect google to decide",
-                false => "--dialect google decides",
+                true => "compile the captures with",
+                false => "use",
             };
-            say(format_args!("note: {name} reads robots.txt in its own way; {remedy} as it does"));
+            say(format_args!("note: {name} follows the dialect google; {remedy} --dialect google"));
         }
     }
 

@@ -141,15 +141,17 @@ pub struct FilterArgs {
     #[arg(long, help_heading = "Selection")]
     pub any: bool,
 
-    /// Keep what an agent may not fetch, or with --any what none may
+    /// Keep records that some agent may not fetch
+    ///
+    /// With --any, keep those that no agent may fetch. Unknown and invalid records go where --unknown and --invalid send them.
     #[arg(short = 'v', long, help_heading = "Selection")]
     pub invert: bool,
 
     /// Destination of URLs of hosts without a policy
     ///
-    /// keep writes them to the output, drop to none, and FILE sets them aside. A file with the name
-    /// keep or drop is written as ./keep or ./drop. A policy that is too old (--max-age) or too young
-    /// for a URL is none. Records without an agent or a time are dropped; --rejects lists them.
+    /// keep: write them to the output. drop: discard them. FILE: write them to FILE; ./keep and ./drop
+    /// are files. A URL whose policy has expired (--max-age), or is later than the URL's time, is unknown
+    /// too. Records without an agent or a time are dropped; --rejects lists them.
     #[arg(long, value_name = "keep|drop|FILE", value_parser = values::path(RecordsTo::parse), default_value = "drop", value_hint = ValueHint::FilePath, help_heading = "Selection")]
     pub unknown: RecordsTo,
 
@@ -173,7 +175,7 @@ pub struct FilterArgs {
     #[arg(long, value_name = "LABEL", value_parser = values::purpose, requires = "unstated", help_heading = "Selection")]
     pub purpose: Option<Purpose>,
 
-    /// Required with --purpose: if robots.txt does not state it
+    /// Required with --purpose: keep or drop URLs without a statement
     #[arg(long, value_parser = values::one_of(&[("keep", true), ("drop", false)]), value_name = "keep|drop", requires = "purpose", hide_possible_values = true, help_heading = "Selection")]
     pub unstated: Option<bool>,
 
@@ -223,7 +225,7 @@ pub struct RecordsArgs {
     #[arg(long, hide_short_help = true, help_heading = "Time")]
     pub and_now: bool,
 
-    /// Treat URLs with an older or undated robots.txt as unknown (24h, headers)
+    /// Treat URLs with an older or undated robots.txt as unknown (24h)
     ///
     /// The reason is `expired`, or `before-first` if the robots.txt was captured after --now. With `headers`, a
     /// capture expires as its response headers and the dialect say, by default after 24 hours (RFC 9309,
@@ -312,7 +314,7 @@ pub struct RecordsArgs {
 /// own time, and figures about files alone describe the newest policies.
 #[derive(Args)]
 #[command(override_usage = values::usage("audit", OF_RECORDS, "[FILE]..."))]
-#[command(mut_arg("top", |top| top.help("Rows of each table, such as hosts or rules [default: 50]")))]
+#[command(mut_arg("top", |top| top.help("Rows of each table, such as hosts or rules; text has at most 5 [default: 50]")))]
 #[command(mut_arg("agents", |agents| agents.required_unless_present_any(["user_agents", AGENT_OF_RECORD])))]
 pub struct AuditArgs {
     #[command(flatten)]
@@ -363,8 +365,7 @@ const SCHEMAS: &str = "\
 Input formats:
   Folder    Files named after their hosts: example.com, example.com.txt, example.com.robots.txt, or
             example.com/robots.txt as `wget -x` and `wget -r` write it; each also with .gz or .zst.
-            A port may follow the host. A name without a dot is not a host, except localhost. Of
-            two files for one host, the first by name is used.
+            A port may follow the host. A name without a dot is not a host, except localhost.
   JSON Lines, CSV, Parquet
             One object or row per answer. Fields, by their usual names (in any case) or --fields:
               url          url, robots_url, uri: the URL requested first
@@ -392,7 +393,8 @@ Input formats:
 /// Policy sets among the inputs are merged as if their inputs had been compiled together. They must
 /// have the same dialect, size limit and treatment of outages, unless flags choose these. The order
 /// of inputs does not matter: of two captures in the same second, or without dates, the one from
-/// the input later by name is used.
+/// the input later by name is used. Two files of one folder for the same host are not two captures: the
+/// first by name is used, with a note.
 #[derive(Args)]
 #[command(
     after_long_help = SCHEMAS,
@@ -415,8 +417,8 @@ pub struct CompileArgs {
 
     /// Ignore captures after TIME, a date or RFC 3339 time
     ///
-    /// A host whose last capture failed is unreachable from its first failure until TIME, or by
-    /// default until its last failed capture. A note counts the captures after TIME. The default is
+    /// If the last captures of a host failed, its outage lasts until TIME, or by default until the last
+    /// failed capture. A note counts the captures after TIME. The default is
     /// the TIME of the policy sets among the inputs, if they agree. A set with captures after TIME, or
     /// one that lacks earlier captures, is an error.
     #[arg(long, value_name = "TIME", value_parser = values::time, help_heading = "Time")]
@@ -426,9 +428,9 @@ pub struct CompileArgs {
     ///
     /// no-change: the host stays unreachable, and everything is disallowed. unavailable: everything
     /// is allowed. last-good-copy: the newest captured file applies; without one, no-change.
-    /// unavailable-at-once: everything is allowed from the first failure on, as Heritrix crawls
-    /// after server errors, against RFC 9309. The flag applies to rfc9309 and draft2019, which
-    /// leave the choice. google uses the last good copy, and allows everything without one.
+    /// unavailable-at-once: everything is allowed from the first failure on (Heritrix does this
+    /// after server errors; it violates RFC 9309). The flag applies to rfc9309 and draft2019, which
+    /// leave the choice open. google uses the last good copy, and allows everything without one.
     #[arg(long, value_name = "CHANGE", value_parser = values::named(&LongOutage::ALL, LongOutage::as_str), help_heading = "Outages", hide_short_help = true)]
     pub long_outage: Option<LongOutage>,
 
@@ -621,6 +623,7 @@ Columns:
     after_long_help = COLUMNS,
     override_usage = values::usage("survey", "<-a A,B|--sitemaps>", ""),
     mut_arg("output", |output| output.long_help(texts::OUTPUT_OF_SURVEY_LONG)),
+    mut_arg("lenient", |lenient| lenient.help(texts::LENIENT_OF_SURVEY).long_help(texts::LENIENT_OF_SURVEY).conflicts_with("set")),
     mut_arg("agents", |agents| agents.required_unless_present_any(["user_agents", "sitemaps"]))
 )]
 pub struct SurveyArgs {
@@ -703,10 +706,10 @@ pub struct LintArgs {
     #[arg(long, conflicts_with = "fail", help_heading = "Output")]
     pub exit_zero: bool,
 
-    /// Print a diff of the edits that are proved to change no verdict
+    /// Print a diff of the safe edits: those proved to keep every verdict
     ///
     /// After these edits, every URL has the same verdict for every crawler in all dialects, or with
-    /// --dialect in that one. Edits that change verdicts are only suggested.
+    /// --dialect in that one. Other edits are only suggested.
     #[arg(long, conflicts_with = "format", help_heading = "Fixing")]
     pub diff: bool,
 

@@ -30,8 +30,8 @@ pub struct AgentArgs {
     /// original1994, `!` is part of the token). `@NAME` is a list: @ai-training, @ai-search,
     /// @ai-assistant, @ai-all, @search or @documented; or one known crawler as its operator
     /// documents it, such as @YandexBot. `portcullis --agent-lists` shows them. `@FILE` is a file
-    /// with one product token per line and comments after `#`. A repeated name is used once. With
-    /// --agent-field, these crawlers replace the known ones. This flag may be given multiple times.
+    /// with one product token per line and comments after `#`. A repeated name is used once. This
+    /// flag may be given multiple times.
     #[arg(
         short,
         long = "agents",
@@ -64,8 +64,8 @@ pub struct RecordAgentArgs {
     /// or a path with dots. Each record gets one verdict; `classify` adds the columns `agent` (as
     /// in -a, or `*`) and `verdict`. The known agents are the agents of -a, or by default the
     /// built-in lists. An agent that neither -a nor any robots.txt names follows the groups for
-    /// `*`. A record is unknown, with the reason `no-agent`, if it has no agent, or one that a
-    /// robots.txt names but neither -a nor the default lists do.
+    /// `*`. A record is unknown, with the reason `no-agent`, if it has no agent, or if some robots.txt
+    /// names its agent and neither -a nor the default lists do.
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub agent_field: Vec<String>,
 
@@ -84,8 +84,8 @@ pub struct RecordAgentArgs {
 pub struct UsageArgs {
     /// Add usage preferences: train-ai, ai-use, search, use
     ///
-    /// Separate several by commas. After its verdict, each agent gets a column for each label: y,
-    /// n, ? (not stated) or - (no access). `use` is a level: immediate, reference or full. JSON and
+    /// Separate several by commas. Each agent has a value for each label: y, n, ? (not stated) or -
+    /// (no access). `use` is a level: immediate, reference or full. JSON and
     /// `check --explain` also have the deciding statement and the licences. The exit status is
     /// about access alone.
     #[arg(long, value_name = "LABELS", value_delimiter = ',', value_parser = values::label)]
@@ -162,11 +162,10 @@ pub struct FaultArgs {
     #[command(flatten)]
     pub strict: StrictArgs,
 
-    /// Read damaged archives and sitemaps up to the damage, and skip unreadable files of --robots
-    /// DIR, with a note
+    /// Read damaged sitemaps up to the damage, and skip unreadable files of --robots DIR, with a note
     ///
-    /// The hosts of files that are not read are unknown, or have the policy of an older capture. Any other
-    /// list, or a single robots.txt, that cannot be read is still an error. A set is read with its own files.
+    /// The hosts of skipped files are unknown. Any other list, a single robots.txt or a policy set that
+    /// cannot be read is still an error.
     #[arg(long, conflicts_with = "strict", hide_short_help = true)]
     pub lenient: bool,
 }
@@ -195,7 +194,7 @@ pub struct PolicyArgs {
     ///
     /// TIME is as for --at, and SET must have been compiled with --history. An existing file whose
     /// name contains `@` is used as it is.
-    #[arg(short = 'p', long = "policies", value_name = "SET", value_parser = values::path(SetAt::parse), conflicts_with_all = ["robots", "lenient", "max_robots_size"])]
+    #[arg(short = 'p', long = "policies", value_name = "SET", value_parser = values::path(SetAt::parse), conflicts_with_all = ["robots", "max_robots_size"])]
     pub set: Option<SetAt>,
 
     #[command(flatten)]
@@ -403,7 +402,7 @@ impl ReadingArgs {
 #[derive(Args)]
 #[command(next_help_heading = "Output")]
 pub struct RejectArgs {
-    /// Write records without a URL, a required time or a known agent to FILE, as JSON
+    /// Write records that lack a valid URL, time or agent to FILE, as JSON Lines
     ///
     /// The members are file, place, problem and record. .gz and .zst compress FILE.
     #[arg(long, value_name = "FILE", value_parser = values::path(OutputFile::parse), value_hint = ValueHint::FilePath, hide_short_help = true)]

@@ -51,6 +51,8 @@ They are about files that are skipped, longer than --max-robots-size, or HTML, J
 records; and about captures without a status or a date, or after --as-of. By default, each is reported, and files \
 are parsed as the dialect says.";
 
+pub const LENIENT_OF_SURVEY: &str = "Skip unreadable files of --robots DIR, with a note";
+
 pub const LENIENT_OF_COMPILE: &str =
     "Read damaged archives up to the damage, and skip unreadable inputs, with a note";
 
@@ -59,7 +61,8 @@ Read damaged archives up to the damage, and skip unreadable inputs, with a note
 
 The hosts of inputs that are not read are unknown, or have the policy of an older capture.";
 
-pub const AGENTS_OF_INSPECT: &str = "Crawlers of the periods of HOST, in a set with history";
+pub const AGENTS_OF_INSPECT: &str =
+    "Show the changes of access for these crawlers only, in a set with history";
 
 pub const CAPTURES_FORMAT: &str = "Format of the archives; detected for each input by default";
 
@@ -78,12 +81,14 @@ pub const LOG_FORMAT: &str =
 
 /// Returns the help of `--log-format`, which has the names of formats.
 pub fn log_format() -> String {
-    let names: Vec<&str> = LogFormat::names().collect();
+    let [tried, named] =
+        [true, false].map(|is_tried| LogFormat::names(is_tried).collect::<Vec<_>>());
     format!(
         "{LOG_FORMAT}\n\nThe configuration of the server has the LogFormat or log_format, such as '%v:%p %h %l \
-         %u %t \"%r\" %>s %O' or '$host [$time_local] \"$request\" $status'. The names are {}. The default is the \
-         first of them that fits all requests in the first 1,000 lines.",
-        names.join(", ")
+         %u %t \"%r\" %>s %O' or '$host [$time_local] \"$request\" $status'. The default is the first of \
+         these that fits all requests in the first 1,000 lines: {}. Only by name: {}.",
+        tried.join(", "),
+        named.join(", ")
     )
 }
 

@@ -148,8 +148,7 @@ impl InputError {
         if let Some(coding) = Coding::from_file_name(name).filter(|_| is_plain(name)) {
             let ending = name.extension().unwrap_or_default().display();
             problem = format!(
-                "its name ends in .{ending}, but its data is not {coding} (rename it without .{ending}, or fetch it \
-                 again); {problem}"
+                "not {coding}, though its name ends in .{ending} (fetch it again, or rename it); {problem}"
             );
         }
         InputError::List { name: name.display().to_string(), problem }

@@ -132,12 +132,14 @@ pub(super) fn json_array(name: &str) -> String {
     format!("a JSON array of rows; make CSV of it: {command}")
 }
 
-/// Returns the problem of JSON Lines of which no line is an object.
-pub(super) fn no_object(name: &str, text: &[u8]) -> String {
-    const OTHER: &str = "called JSON, and no line is a JSON object; try ‹input_format› lines, or \
-                         the format that it has";
+/// Returns the problem of JSON Lines of which no line is an object, by name or, if `is_given`, by a flag.
+pub(super) fn no_object(name: &str, text: &[u8], is_given: bool) -> String {
     if !text.trim_ascii_start().starts_with(b"{") {
-        return OTHER.to_owned();
+        let way = match is_given {
+            true => "omit ‹input_format›",
+            false => "if each line is a URL, pass ‹input_format› lines",
+        };
+        return format!("no line is a JSON object; {way}");
     }
     let line = text.trim_ascii_start().split(|&byte| byte == b'\n').next().unwrap_or_default();
     let parsed = serde_json::from_slice::<&RawValue>(line);
@@ -279,7 +281,8 @@ pub(super) fn unknown_log(name: &str, line: &[u8]) -> String {
     let table = || has_request().then(|| of_fields(&text, b'\t')).flatten();
     let others = || w3c_without_fields(&text).map(str::to_owned).or_else(table);
     inside.or_else(others).unwrap_or_else(|| {
-        let names: Vec<&str> = LogFormat::names().take(5).collect();
+        // Formats that were tried are not proposed again, unless some lines fit.
+        let names: Vec<&str> = LogFormat::names(is_known(line)).take(5).collect();
         format!(
             "a log whose format is not known; pass ‹log_format› with the LogFormat or log_format line of its \
              server, or a name such as {} (all: portcullis classify --help)",
@@ -335,8 +338,8 @@ pub(super) fn sites(row: &[Vec<u8>]) -> Option<String> {
             shown(place)
         )),
         [first, second, ..] => Some(format!(
-            "no header, and the columns {} and {} have URLs or hosts (`{}` and `{}`); name the one that was \
-             asked for by its number with ‹url_field› NAME",
+            "no header, and columns {0} and {1} both have URLs or hosts (`{2}` and `{3}`); choose the requested \
+             one with ‹url_field› {0} or ‹url_field› {1}",
             first + 1,
             second + 1,
             shown(first),
@@ -396,8 +399,8 @@ fn of_fields(line: &str, delimiter: u8) -> Option<String> {
         ([], []) => return None,
         _ if delimiter == b' ' => {
             return Some(
-                "it looks like words around a URL, or a log in a format of its own; name the format of its \
-                 server, or write it as JSON Lines"
+                "it looks like words around a URL, or a log in a format of its own; pass the format of its \
+                 server with ‹log_format›, or write it as JSON Lines"
                     .to_owned(),
             );
         }
@@ -406,7 +409,7 @@ fn of_fields(line: &str, delimiter: u8) -> Option<String> {
             "‹url_field› {path}, and ‹host_field› with the number of the host, or ‹host› if none has it"
         ),
         ([], [host]) => format!("‹url_field› {host} ‹assume_scheme› https"),
-        _ => "‹url_field› with the number of the field that was asked for, and ‹host_field› or \
+        _ => "‹url_field› with the number of the requested URL, and ‹host_field› or \
               ‹host› if it is a path"
             .to_owned(),
     };

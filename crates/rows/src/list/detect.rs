@@ -13,7 +13,7 @@ use super::json::ObjectValues;
 use super::layout::Layout;
 use super::log::{self, LogLine, Reads};
 use super::look::{LINES, Look};
-use super::place::{LeftPart, TableColumn, URL_NAMES, could_be_url};
+use super::place::{LeftPart, TableColumn, URL_NAMES, could_be_url, url_names};
 use super::stage::{FirstItems, first_line};
 use super::w3c::{self, W3cLine};
 use super::{FieldPath, List, ListConfig, ListFormat, Place, advice, crawl, layouts, stage, table};
@@ -22,7 +22,7 @@ use crate::limits::{FIELDS_LOOKED_AT_MAX, RECORDS_LOOKED_AT_MAX};
 use crate::sitemap::root_of;
 use portcullis_captures::names::{listed, members_of, object_in};
 use portcullis_files::input::{Separator, first_row};
-use portcullis_files::kind::{FileKind, Wanted};
+use portcullis_files::kind::{FileKind, Wanted, is_mostly_text};
 use portcullis_robots::syntax::BYTE_ORDER_MARK;
 use portcullis_text::visible::cut_characters;
 
@@ -119,7 +119,9 @@ fn refuse_other_kinds(
     if let Some(problem) = problem.filter(|_| end == Terminator::LineFeed) {
         return Err(InputError::list(name, problem));
     }
-    if kind.is_no_url_list() && (kind != FileKind::Captures || is_robots_txt) {
+    // Its records may be so long that some are written before enough are seen to be no URLs.
+    let is_data = kind == FileKind::Binary && end == Terminator::LineFeed && !is_mostly_text(first);
+    if is_data || kind.is_no_url_list() && (kind != FileKind::Captures || is_robots_txt) {
         return Err(InputError::wrong_kind(name, kind, Wanted::UrlList));
     }
     Ok(())
@@ -454,7 +456,7 @@ impl Look<'_> {
             // An empty list, or lines that are not objects, which count as invalid.
             return match are_objects {
                 true => self.objects(vec![FieldPath::usual("url")], &fields, None),
-                false => Err(advice::no_object(self.name, self.text)),
+                false => Err(advice::no_object(self.name, self.text, self.config.format.is_some())),
             };
         }
         let first = self.lines().and_then(|mut lines| lines.next());
@@ -465,8 +467,8 @@ impl Look<'_> {
         });
         Err(first.unwrap_or_else(|| {
             format!(
-                "JSON Lines without a field `url`; its fields are {}; choose the URL with \
-                 ‹url_field› NAME",
+                "no field is called {}; the fields are {}; choose the URL with ‹url_field› NAME",
+                url_names(),
                 listed(names.iter().map(String::as_str))
             )
         }))

@@ -234,7 +234,7 @@ impl ListConfig {
     /// Checks that records of a format can have all places. The error says what to do. Before its names are
     /// known, a table may have `record`: the place of a known layout.
     fn check(&self, format: ListFormat, are_names_known: bool) -> Result<(), String> {
-        use ListFormat::{Cdx, Csv, Parquet, Sitemap, Tsv, Warc};
+        use ListFormat::{Cdx, Csv, Sitemap, Tsv, Warc};
         let whole = format.describe();
         let flags = [
             ("‹host›", self.host.is_some()),
@@ -247,8 +247,9 @@ impl ListConfig {
             return Err(format!("records of {whole} are whole URLs; omit {flag}"));
         }
         if self.is_headless && !matches!(format, Csv | Tsv) {
-            let problem = if format == Parquet { "names its columns" } else { "has no header" };
-            return Err(format!("{whole} {problem}; omit ‹no_header›"));
+            return Err(format!(
+                "only CSV and TSV have headers, and this is {whole}; omit ‹no_header›"
+            ));
         }
         let has_names = place::names_of(format).is_some();
         for (value, place) in Value::ALL.into_iter().zip(self.places()) {
@@ -494,9 +495,7 @@ impl List {
     pub fn doubt(&self) -> Option<String> {
         let rival = self.rival.as_ref()?;
         let noun = if self.format == ListFormat::JsonLines { "field" } else { "column" };
-        Some(format!(
-            "{noun} `{rival}` could be the URL too; name the one that is with ‹url_field›"
-        ))
+        Some(format!("{noun} `{rival}` may be the URL too; choose with ‹url_field›"))
     }
 
     /// Whether the records of both lists have the same fields in the same places, so that the head of one

@@ -247,7 +247,7 @@ fn the_column_is_found_named_or_numbered() {
         assert_eq!(list.column_names(), ["id", "LOC", "Address", "3"]);
     }
     let missing = "no column `link`; its columns are `id`, `LOC`, `Address`, `3`; choose \
-                   the URL with ‹url_field› COLUMN (name or number; alternatives are \
+                   the URL with ‹url_field› NAME (name or number; alternatives are \
                    separated by commas)";
     assert_eq!(problem(&path, Some("link")), missing);
     let wrong = "the column id holds Int64; the URL needs text or bytes; name another with ‹url_field› \
@@ -261,7 +261,7 @@ fn the_column_is_found_named_or_numbered() {
     let (_folder, path) = written(vec![("urls", Arc::clone(&lists))]);
     assert_eq!(problem(&path, None), "columns with lists are not read; make a row of each item");
     let (_folder, path) = written(vec![("urls", lists), ("id", texts("1"))]);
-    let missing = "no column `link`; its columns are `id`; choose the URL with ‹url_field› COLUMN \
+    let missing = "no column `link`; its columns are `id`; choose the URL with ‹url_field› NAME \
                    (name or number; alternatives are separated by commas); columns with lists are \
                    not read; make a row of each item";
     assert_eq!(problem(&path, Some("link")), missing);
@@ -376,7 +376,7 @@ fn times_of_every_type() {
             column(StringArray::from(vec!["2020"])),
             "date",
             "no column `date`; its columns are `url`, `at`; choose the time with ‹time_field› \
-             COLUMN (name or number; alternatives are separated by commas)",
+             NAME (name or number; alternatives are separated by commas)",
         ),
     ] {
         let (_folder, path) = with_times(layout, WriterProperties::default());
@@ -464,7 +464,7 @@ fn columns_that_hold_no_texts() {
     assert_eq!(
         problem(&path, None),
         "no column is called url, address, loc or uri; its columns are `id`; choose the URL \
-         with ‹url_field› COLUMN (name or number)"
+         with ‹url_field› NAME (name or number)"
     );
     let text = Arc::new(Field::new("url", DataType::Utf8, true));
     let inner = column(StringArray::from(vec!["https://a.example/"]));
@@ -616,7 +616,7 @@ fn columns_within_structures() {
     }
     let missing = "no column `meta.uri`; its columns are `content`, `meta.id`, \
                    `meta.warc_headers.warc-target-uri`, `meta.fetched`, `meta.id`, `url_host_name`, \
-                   `url_path`; choose the URL with ‹url_field› COLUMN (name or number; alternatives \
+                   `url_path`; choose the URL with ‹url_field› NAME (name or number; alternatives \
                    are separated by commas)";
     assert_eq!(problem(&path, Some("meta.uri")), missing);
     let wrong = "the column meta.fetched holds Int64; the URL needs text or bytes; name another with \

@@ -305,13 +305,16 @@ impl TableColumn {
     pub fn only(&self, names: &[impl AsRef<[u8]>], value: Value) -> Result<usize, String> {
         let Some(other) = self.other else { return Ok(self.place) };
         let name = |place: usize| String::from_utf8_lossy(names[place].as_ref().trim_ascii());
+        let (name, of_other) = (name(self.place), name(other));
+        let called = if name == of_other {
+            format!("both called `{name}`")
+        } else {
+            format!("called `{name}` and `{of_other}`")
+        };
         Err(format!(
-            "the columns {} and {} are called `{}` and `{}`; choose the {} by its number \
-             with {}",
+            "columns {} and {} are {called}; choose the {} by its number with {}",
             self.place + 1,
             other + 1,
-            name(self.place),
-            name(other),
             value.noun(),
             value.flag()
         ))
@@ -325,10 +328,7 @@ impl TableColumn {
             return format!("a list of plain URLs has no columns; omit {}", value.flag());
         }
         let problem = match at.names() {
-            [] => {
-                let [rest @ .., last] = &URL_NAMES;
-                format!("no column is called {} or {last}", rest.join(", "))
-            }
+            [] => format!("no column is called {}", url_names()),
             given => format!("no column `{}`", given.join("` or `")),
         };
         let columns = listed(names.iter().map(|name| String::from_utf8_lossy(name.as_ref())));
@@ -340,12 +340,14 @@ impl TableColumn {
             [] => "name or number",
             _ => "name or number; alternatives are separated by commas",
         };
-        format!(
-            "{problem}; {there}; choose the {} with {} COLUMN ({by})",
-            value.noun(),
-            value.flag()
-        )
+        format!("{problem}; {there}; choose the {} with {} NAME ({by})", value.noun(), value.flag())
     }
+}
+
+/// Returns the names of the URL that need no flag: `a, b or c`.
+pub(super) fn url_names() -> String {
+    let [rest @ .., last] = &URL_NAMES;
+    format!("{} or {last}", rest.join(", "))
 }
 
 /// Finds the column whose name `is` accepts.

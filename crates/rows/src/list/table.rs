@@ -328,7 +328,7 @@ impl Look<'_> {
         if let Some(problem) = advice::sites(&row).filter(|_| !at.is_asked()) {
             return problem;
         }
-        if self.config.is_headless && !at.is_asked() {
+        if (self.config.is_headless || has_target(&row)) && !at.is_asked() {
             return format!(
                 "without a header, no column is the only one with a URL (row 1 has {}); choose the URL with \
                  ‹url_field› NUMBER",

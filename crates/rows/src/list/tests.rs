@@ -325,7 +325,7 @@ fn items_of_json_arrays_are_records() {
         (b"[{\"url\":\"a\"}", 0, "the JSON has no end"),
         (b"[{\"url\":\"a\"},{\"url\":\"b\"", 1, "the JSON has no end"),
         (b"[{\"url\":\"a\"}]\n{\"url\":\"b\"}\n", 1, "other text follows"),
-        (b"[{\"x\":\"a\"}]", 0, "its fields are `x`"),
+        (b"[{\"x\":\"a\"}]", 0, "the fields are `x`"),
     ] {
         let read = chunks("a.json", list, 1 << 20, &plain);
         assert_eq!(read.records.len(), count, "{}", list.escape_ascii());
@@ -626,15 +626,14 @@ fn formats_without_the_place_of_the_time() {
             csv,
             at(&["time"]),
             "no column `time`; its columns are `url`, `date`, `date`; choose the time with \
-             ‹time_field› COLUMN (name or number; alternatives are separated by commas)",
+             ‹time_field› NAME (name or number; alternatives are separated by commas)",
         ),
         ("a.csv", csv, at(&["4"]), "no column `4`"),
         (
             "a.csv",
             csv,
             at(&["date"]),
-            "the columns 2 and 3 are called `date` and `date`; choose the time by its \
-             number with ‹time_field›",
+            "columns 2 and 3 are both called `date`; choose the time by its number with ‹time_field›",
         ),
         // Without a header, a field is not the name of a column.
         ("a.csv", headless, at(&["2020-01-02"]), "no column `2020-01-02`"),
@@ -970,8 +969,8 @@ fn tables_without_a_header() {
         (b"a.example,NL\nb.example,BE\n", "try ‹url_field› 1 ‹assume_scheme› https"),
         (
             b"https://a.example/,https://b.example/\n",
-            "the columns 1 and 2 have URLs or hosts (`https://a.example/` and `https://b.example/`); name \
-             the one that was asked for by its number",
+            "columns 1 and 2 both have URLs or hosts (`https://a.example/` and `https://b.example/`); choose \
+             the requested one with ‹url_field› 1 or ‹url_field› 2",
         ),
         (b"request.host,code\na.example,200\n", "choose the URL with ‹url_field›"),
     ] {

@@ -45,7 +45,7 @@ use self::escape::{Escape, Quoting};
 use self::fields::{Slot, What};
 pub(crate) use self::prefix::OpenStreams;
 use self::prefix::Prefix;
-use self::servers::{SERVERS, Shows, Targets};
+use self::servers::{SERVERS, Server, Shows, Targets};
 use self::steps::Steps;
 pub(super) use self::steps::Stops;
 use self::time::TimeForm;
@@ -148,9 +148,15 @@ pub(super) struct Reads {
 }
 
 impl LogFormat {
-    /// The names of the formats that servers write by default.
-    pub fn names() -> impl ExactSizeIterator<Item = &'static str> {
-        SERVERS.iter().map(|server| server.name)
+    /// Returns the names of the formats of servers: of those that are tried on each log, or of the others.
+    pub fn names(are_tried: bool) -> impl Iterator<Item = &'static str> {
+        let of = move |server: &&Server| (server.shows != Shows::ItsName) == are_tried;
+        SERVERS.iter().filter(of).map(|server| server.name)
+    }
+
+    /// Returns whether a line is one of a log in a format that is tried.
+    pub fn knows(line: &[u8]) -> bool {
+        is_known(line)
     }
 
     /// Returns the name of the format; `None` if it was declared by its fields.

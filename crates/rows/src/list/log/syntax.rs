@@ -54,7 +54,10 @@ pub(super) fn of_configuration(text: &str) -> Result<Parsed, String> {
             );
         }
         (false, false) => {
-            return Err(format!("`{text}` is not the name of a format, and has no % or $"));
+            return Err(format!(
+                "no format is called `{text}`; pass a LogFormat (%h …), a log_format ($host …), or a name such \
+                 as combined"
+            ));
         }
     };
     Ok(Parsed { tokens, escape, quoting })

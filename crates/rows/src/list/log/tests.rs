@@ -658,7 +658,7 @@ fn formats_of_configurations() {
 #[test]
 fn formats_that_cannot_be_read() {
     for (format, problem) in [
-        ("nginxx", "`nginxx` is not the name of a format"),
+        ("nginxx", "no format is called `nginxx`"),
         ("%h %l %u %t", "no request"),
         ("$host $status", "no request"),
         ("%h %Z \"%r\"", "column 4: `%Z` is no directive"),
