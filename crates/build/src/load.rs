@@ -27,7 +27,8 @@ use portcullis_captures::{BrokenKind, CaptureFormat, folder};
 use portcullis_dialect::dialect::Dialect;
 use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
 use portcullis_files::input::{InputError, STANDARD_INPUT, read_robots_txt};
-use portcullis_robots::syntax::{NoteKind, NoteSet, begins_as_html};
+use portcullis_robots::access::CaptureNote;
+use portcullis_robots::syntax::{NoteKind, begins_as_html};
 use portcullis_robots::url::Origin;
 use portcullis_set::PolicySet;
 use portcullis_set::layout::EVERY_HOST;
@@ -36,7 +37,7 @@ use portcullis_set::stored::{CaptureFacts, Place, key_with_scheme, place};
 
 use super::Strictness;
 use super::compile::{self, CompileConfig, CompileError};
-use super::ingest::{IngestConfig, Ingested, Input, file_of, has_no_record, ingest};
+use super::ingest::{IngestConfig, Ingested, Input, NO_RECORD, file_of, ingest};
 use crate::hosts::Standings;
 use crate::ingest::IngestError;
 use crate::pool::BlobPool;
@@ -131,7 +132,7 @@ impl LoadNoteKind {
             LoadNoteKind::File(kind) | LoadNoteKind::FileWithRules(kind) => {
                 kind.describe().to_owned()
             }
-            LoadNoteKind::NoRecord => "no line is a record of robots.txt".to_owned(),
+            LoadNoteKind::NoRecord => NO_RECORD.to_owned(),
         }
     }
 }
@@ -282,14 +283,10 @@ fn notes_on(path: &Path, text: &[u8], config: &LoadConfig) -> Vec<LoadNote> {
     let mut facts = CaptureFacts::default();
     let file = file_of(text, config.dialect, config.robots_bytes_max, &mut facts);
     let has_rules = !file.rules().is_empty();
-    let mut notes: Vec<_> = notes_of_file(facts.file_notes, has_rules).collect();
+    let mut notes: Vec<_> = notes_of_file(&facts, has_rules).collect();
     // The note of the parser on a file without rules says that it states nothing.
     if !has_rules && !file.usage_records().is_empty() && begins_as_html(text) {
         notes.push(LoadNoteKind::FileWithRules(NoteKind::LooksLikeHtml));
-    }
-    // A page has its own note.
-    if notes.is_empty() && has_no_record(&file) {
-        notes.push(LoadNoteKind::NoRecord);
     }
     notes.into_iter().map(|kind| note_on(path, kind)).collect()
 }
@@ -320,12 +317,15 @@ fn standing_of(text: &[u8], config: &LoadConfig, pool: &mut BlobPool) -> Standin
 }
 
 /// Returns the notes that concern the rules of the whole file.
-fn notes_of_file(notes: NoteSet, has_rules: bool) -> impl Iterator<Item = LoadNoteKind> {
-    let kinds = NoteKind::OF_FILES.into_iter().filter(move |&kind| notes.contains(kind));
-    kinds.map(move |kind| match has_rules && NoteKind::APPEARANCES.contains(&kind) {
+fn notes_of_file(facts: &CaptureFacts, has_rules: bool) -> impl Iterator<Item = LoadNoteKind> {
+    let &CaptureFacts { file_notes, capture_notes, .. } = facts;
+    let kinds = NoteKind::OF_FILES.into_iter().filter(move |&kind| file_notes.contains(kind));
+    let notes = kinds.map(move |kind| match has_rules && NoteKind::APPEARANCES.contains(&kind) {
         true => LoadNoteKind::FileWithRules(kind),
         false => LoadNoteKind::File(kind),
-    })
+    });
+    let has_no_record = capture_notes.contains(CaptureNote::NoRecord);
+    notes.chain(has_no_record.then_some(LoadNoteKind::NoRecord))
 }
 
 fn compiled(
@@ -387,7 +387,7 @@ fn load_folder(path: &Path, config: &LoadConfig) -> Result<Loaded, LoadError> {
     for host in &hosts {
         let standing = host.http.or(host.https);
         let has_rules = |it: &Standing| matches!(it.content, Content::File { has_rules: true, .. });
-        let kinds = |it: Standing| notes_of_file(it.facts.file_notes, has_rules(&it));
+        let kinds = |it: Standing| notes_of_file(&it.facts, has_rules(&it)).collect::<Vec<_>>();
         let place = || place(&String::from_utf8_lossy(&host.key));
         let kinds = standing.into_iter().flat_map(kinds);
         notes.extend(kinds.map(|kind| LoadNote { place: place(), kind }));

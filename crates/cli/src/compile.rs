@@ -258,6 +258,13 @@ fn show_file_notes(counts: &StandingCounts, files: &Figures) {
             counted(origins.iter().sum(), "origin"),
         ));
     }
+    let without_record = counts.with_capture_note(CaptureNote::NoRecord);
+    if without_record > 0 {
+        say(format_args!(
+            "warning: no line is a record of robots.txt in the files of {}; treated as files without rules",
+            counted(without_record, "origin"),
+        ));
+    }
     let cut = counts.with_file_note(NoteKind::FileCut);
     if cut > 0 {
         say(format_args!(

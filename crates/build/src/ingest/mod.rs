@@ -70,6 +70,7 @@ use portcullis_captures::{BrokenKind, CaptureField, CaptureFormat, FieldMap, fol
 use portcullis_dialect::dialect::Dialect;
 use portcullis_files::error::WriteError;
 use portcullis_files::scratch::Scratch;
+use portcullis_robots::access::CaptureNote;
 use portcullis_robots::syntax::NoteKind;
 use portcullis_set::stored::CaptureFacts;
 
@@ -81,7 +82,7 @@ pub(super) use files::{Files, Part};
 pub(super) use log::{Captures, Role, push_bytes};
 pub(super) use parts::inputs;
 pub use parts::{Merger, settle_of};
-pub(super) use read::{file_of, has_no_record};
+pub(super) use read::file_of;
 pub use settle::StandingCounts;
 pub(super) use settle::{Settler, Settling};
 
@@ -342,20 +343,25 @@ pub fn ingest(
     merger.finish()
 }
 
-/// Returns the error that files have notes of [`NoteKind::OF_FILES`], with the first of them and the number
-/// of origins with such a file; `None` if there is none.
+/// The problem of a file with [`CaptureNote::NoRecord`].
+pub(super) const NO_RECORD: &str = "no line is a record of robots.txt";
+
+/// Returns the error that files have notes of [`NoteKind::OF_FILES`] or no record, with the first of them and the
+/// number of origins with such a file; `None` if there is none.
 fn noted(standings: &Standings) -> Result<Option<String>, WriteError> {
     let note = |facts: &CaptureFacts| {
-        NoteKind::OF_FILES.into_iter().find(|&kind| facts.file_notes.contains(kind))
+        let kind = NoteKind::OF_FILES.into_iter().find(|&kind| facts.file_notes.contains(kind));
+        let has_no_record = facts.capture_notes.contains(CaptureNote::NoRecord);
+        kind.map(NoteKind::describe).or_else(|| has_no_record.then_some(NO_RECORD))
     };
     let (mut first, mut origins) = (None, 0);
     let mut pieces = standings.pieces();
     while let Some(piece) = pieces.next_piece()? {
         for host in &*piece.hosts {
-            for kind in host.origins().filter_map(|standing| note(&standing.facts)) {
+            for problem in host.origins().filter_map(|standing| note(&standing.facts)) {
                 origins += 1;
                 let name = || String::from_utf8_lossy(&host.key).into_owned();
-                first.get_or_insert_with(|| (name(), kind));
+                first.get_or_insert_with(|| (name(), problem));
             }
         }
     }
@@ -364,7 +370,6 @@ fn noted(standings: &Standings) -> Result<Option<String>, WriteError> {
         _ => "origins with such notes",
     };
     Ok(first.map(|(host, note)| {
-        let note = note.describe();
         format!("{host}: {note} ({origins} {such}; omit ‹strict› to read them as the dialect says)")
     }))
 }

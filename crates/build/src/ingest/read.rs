@@ -22,7 +22,7 @@ use portcullis_dialect::{Access, Fetched};
 use portcullis_files::error::WriteError;
 use portcullis_files::input::InputError;
 use portcullis_robots::access::{CachingHeaders, CaptureNote, DateSpan, expiry};
-use portcullis_robots::syntax::{NoteKind, NoteSet, RobotsTxt};
+use portcullis_robots::syntax::{NoteKind, RobotsTxt};
 use portcullis_robots::url::BadUrl;
 use portcullis_set::lists::lists;
 use portcullis_set::stored::CaptureFacts;
@@ -256,7 +256,7 @@ impl OpenReport {
 
 /// The parsed content of a body, with its notes and its size. Half of the files of a crawl equal another,
 /// and parsing is most of the work.
-type ParsedBody = (Held<BlobID>, NoteSet, u32);
+type ParsedBody = (Held<BlobID>, CaptureFacts);
 
 /// The captures of a piece of an input, reduced to what can count.
 struct Digest<'r> {
@@ -371,7 +371,7 @@ impl Digest<'_> {
             let [extract, others] = lists(&file, body).map(|list| self.reading.pool.intern(&list));
             let (extract, others) = (extract?, others?);
             let held = Held::File { extract, others, has_rules: !file.rules().is_empty() };
-            Ok(((held, facts.file_notes, facts.file_bytes), 0))
+            Ok(((held, facts), 0))
         };
         self.reading.parsed.get(Fingerprint::of(body), parse)
     }
@@ -403,8 +403,9 @@ impl Digest<'_> {
         facts.expires_at = capture.captured_at.map(until);
         let held = match (access, &capture.location) {
             (Access::File, _) => {
-                let held;
-                (held, facts.file_notes, facts.file_bytes) = self.parsed(&capture.body)?;
+                let (held, parsed) = self.parsed(&capture.body)?;
+                facts.capture_notes = facts.capture_notes.union(parsed.capture_notes);
+                (facts.file_notes, facts.file_bytes) = (parsed.file_notes, parsed.file_bytes);
                 held
             }
             (Access::Follow, Some(location)) => Held::Location(self.reading.pool.intern(location)?),
@@ -419,8 +420,9 @@ impl Digest<'_> {
     }
 }
 
-/// Returns whether the file has text, but no line with a field that is known. Comments have no notes.
-pub(crate) fn has_no_record(file: &RobotsTxt<'_>) -> bool {
+/// Returns whether the file has text, but no line with a field that is known. Comments have no notes. A page and
+/// binary data have a note of their own.
+fn has_no_record(file: &RobotsTxt<'_>) -> bool {
     use NoteKind::{NoColon, NoField, UnknownField};
     let notes = || file.notes().iter().map(|note| note.kind);
     let unknown = notes().filter(|&kind| kind == UnknownField).count();
@@ -443,6 +445,9 @@ pub(crate) fn file_of<'b>(
     let file = RobotsTxt::parse(body, dialect, bytes_max);
     facts.file_notes = file.notes().iter().map(|note| note.kind).collect();
     let kept = body.len().min(bytes_max.unwrap_or(usize::MAX));
+    if has_no_record(&file) {
+        facts.capture_notes = facts.capture_notes.with(CaptureNote::NoRecord);
+    }
     facts.file_bytes = u32::try_from(kept).unwrap_or(u32::MAX);
     file
 }
