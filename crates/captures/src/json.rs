@@ -329,7 +329,7 @@ impl<'l> Json<'l> {
 /// Lists in each other that are read, and not skipped.
 ///
 /// Source: that of `serde_json`. Each takes stack.
-const LISTS_MAX: u8 = 127;
+const LISTS_MAX: u8 = 126;
 
 /// Bytes that are read at once: most lines of a robots.txt are shorter.
 const CHUNK_BYTES: usize = 32;
