@@ -12,32 +12,26 @@ use std::sync::Arc;
 
 impl LogFormat {
     pub(super) fn of_configuration(text: &str) -> Result<LogFormat, String> {
-        let Parsed { tokens, escape, quoting } = of_configuration(text)?;
-        let format = Format::new(
-            (None, text),
-            tokens,
-            escape,
-            quoting,
-            (Targets::default(), Shows::Nothing),
-        )?;
+        let parsed = of_configuration(text)?;
+        let format = Format::new(None, text, parsed, Targets::default(), Shows::Nothing)?;
         Ok(LogFormat(Arc::new(format)))
     }
 
     pub(super) fn of_server(server: &Server) -> LogFormat {
         let Server { name, format, escape, quoting, targets, shows, .. } = *server;
-        let built =
-            Format::new((Some(name), format), of_row(format), escape, quoting, (targets, shows));
+        let parsed = Parsed { tokens: of_row(format), escape, quoting };
+        let built = Format::new(Some(name), format, parsed, targets, shows);
         LogFormat(Arc::new(built.unwrap_or_else(|problem| panic!("{name}: {problem}"))))
     }
 }
 
 impl Format {
     fn new(
-        (name, text): (Option<&'static str>, &str),
-        tokens: Vec<Token>,
-        escape: Escape,
-        quoting: Quoting,
-        (targets, shows): (Targets, Shows),
+        name: Option<&'static str>,
+        text: &str,
+        Parsed { tokens, escape, quoting }: Parsed,
+        targets: Targets,
+        shows: Shows,
     ) -> Result<Format, String> {
         let (tokens, has_port) = merged(tokens);
         let mut texts = cut_at_quotes(tokens, escape)?;
@@ -181,60 +175,54 @@ impl Chosen {
 fn merged(tokens: Vec<Token>) -> (Vec<Token>, bool) {
     let what =
         |token: &Token| if let Token::Field(field) = token { Some(field.what) } else { None };
+    let is = |token: &Token, wanted: What| what(token) == Some(wanted);
+    let is_host = |token: &Token| matches!(what(token), Some(What::Host(_)));
     let is_text = |token: &Token, text: &[u8]| matches!(token, Token::Text(it) if it == text);
+    let is_mark = |token: &Token| is(token, What::QueryMark) || is_text(token, b"?");
+    let with_query = |path: &Token| match what(path) {
+        Some(What::Path(form)) => Some(LogField::of_client(What::Target(form))),
+        _ => None,
+    };
+    let with_site = |target: &Token| match what(target) {
+        Some(What::Target(form)) => Some(LogField::of_client(What::Url(form))),
+        _ => None,
+    };
     let mut found: Vec<Token> = Vec::new();
     let mut has_port = false;
     for token in tokens {
         found.push(token);
         loop {
-            let joined = match &found[..] {
-                [.., path, mark, query]
-                    if what(query) == Some(What::Query)
-                        && (what(mark) == Some(What::QueryMark) || is_text(mark, b"?")) =>
-                {
-                    form_of_path(what(path))
-                        .map(|form| (3, LogField::of_client(What::Target(form))))
+            let (count, joined) = match &found[..] {
+                [.., path, mark, query] if is_mark(mark) && is(query, What::Query) => {
+                    (3, with_query(path))
                 }
-                [.., path, query] if what(query) == Some(What::Query) => form_of_path(what(path))
-                    .map(|form| (2, LogField::of_client(What::Target(form)))),
+                [.., path, query] if is(query, What::Query) => (2, with_query(path)),
                 [.., Token::Field(time), dot, fraction]
-                    if what(fraction) == Some(What::Fraction) && is_text(dot, b".") =>
+                    if is_text(dot, b".") && is(fraction, What::Fraction) =>
                 {
-                    Some((3, *time))
+                    (3, Some(*time))
                 }
                 [.., Token::Field(host), colon, port]
                     if matches!(host.what, What::Host(_))
-                        && what(port) == Some(What::Port)
-                        && is_text(colon, b":") =>
+                        && is_text(colon, b":")
+                        && is(port, What::Port) =>
                 {
                     has_port = true;
-                    Some((3, *host))
+                    (3, Some(*host))
                 }
                 [.., scheme, colon, host, target]
-                    if what(scheme) == Some(What::Scheme)
-                        && is_text(colon, b"://")
-                        && matches!(what(host), Some(What::Host(_))) =>
+                    if is(scheme, What::Scheme) && is_text(colon, b"://") && is_host(host) =>
                 {
-                    match what(target) {
-                        Some(What::Target(form)) => Some((4, LogField::of_client(What::Url(form)))),
-                        _ => None,
-                    }
+                    (4, with_site(target))
                 }
-                _ => None,
+                _ => break,
             };
-            let Some((count, field)) = joined else { break };
+            let Some(field) = joined else { break };
             found.truncate(found.len() - count);
             found.push(Token::Field(field));
         }
     }
     (found, has_port)
-}
-
-fn form_of_path(what: Option<What>) -> Option<Form> {
-    match what {
-        Some(What::Path(form)) => Some(form),
-        _ => None,
-    }
 }
 
 /// The texts outside and inside of quotes, in turn.

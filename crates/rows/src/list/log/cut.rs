@@ -26,6 +26,11 @@ pub(super) struct Piece {
     pub slot: Option<usize>,
 }
 
+/// A function that is shown the text of each field of a line. If it returns `None`, the line does not fit.
+pub(super) trait See<'t>: FnMut(&Piece, &'t [u8]) -> Option<()> {}
+
+impl<'t, F: FnMut(&Piece, &'t [u8]) -> Option<()>> See<'t> for F {}
+
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Segment {
     pub pieces: Vec<Piece>,
@@ -104,11 +109,7 @@ impl Segment {
     }
 
     /// Calls `see` for the text of each field; `None` if the text does not fit, or `see` returns `None`.
-    pub fn cut<'t>(
-        &self,
-        text: &'t [u8],
-        see: &mut impl FnMut(&Piece, &'t [u8]) -> Option<()>,
-    ) -> Option<()> {
+    pub fn cut<'t>(&self, text: &'t [u8], see: &mut impl See<'t>) -> Option<()> {
         let mut rest = self.cut_left(text, see)?;
         let Some(first) = self.pieces.get(self.run.start) else {
             return (rest == self.end).then_some(());
@@ -134,7 +135,7 @@ impl Segment {
         &self,
         text: &'t [u8],
         quoting: Quoting,
-        see: &mut impl FnMut(&Piece, &'t [u8]) -> Option<()>,
+        see: &mut impl See<'t>,
     ) -> Option<&'t [u8]> {
         let rest = behind_literal(self.cut_left(text, see)?, &self.end)?;
         let has_quote = || quoting.end(&text[..text.len() - rest.len()]).is_some();
@@ -143,11 +144,7 @@ impl Segment {
 
     /// Cuts the fields before the first one that a client fills. Returns what is after them.
     #[inline]
-    fn cut_left<'t>(
-        &self,
-        text: &'t [u8],
-        see: &mut impl FnMut(&Piece, &'t [u8]) -> Option<()>,
-    ) -> Option<&'t [u8]> {
+    fn cut_left<'t>(&self, text: &'t [u8], see: &mut impl See<'t>) -> Option<&'t [u8]> {
         let mut rest = text;
         for (at, piece) in self.pieces[..self.run.start].iter().enumerate() {
             rest = behind_literal(rest, &piece.before)?;
@@ -164,12 +161,7 @@ impl Segment {
     }
 
     /// Cuts the text of several fields of which clients fill some.
-    fn cut_run<'t>(
-        &self,
-        run: &[Piece],
-        text: &'t [u8],
-        see: &mut impl FnMut(&Piece, &'t [u8]) -> Option<()>,
-    ) -> Option<()> {
+    fn cut_run<'t>(&self, run: &[Piece], text: &'t [u8], see: &mut impl See<'t>) -> Option<()> {
         if run.iter().all(|piece| piece.slot.is_none()) {
             return Some(());
         }

@@ -81,8 +81,6 @@ pub(super) enum Shape {
     Scheme,
     /// A word of letters.
     Method,
-    /// `HTTP/x`.
-    Protocol,
     /// The result of a request in a cache: `TCP_MISS/200`, `TCP_MISS:HIER_DIRECT`.
     Cache,
 }
@@ -157,7 +155,6 @@ impl LogField {
             Shape::Number => all(is_number),
             Shape::Scheme => matches!(text, b"http" | b"https"),
             Shape::Method => all(|byte| byte.is_ascii_alphanumeric() || b"-_:".contains(byte)),
-            Shape::Protocol => text.starts_with(b"HTTP/"),
             Shape::Cache => {
                 let end = text.iter().position(|byte| b"/:".contains(byte)).unwrap_or(0);
                 let is_code = |byte: &u8| byte.is_ascii_uppercase() || *byte == b'_';
@@ -177,6 +174,13 @@ const PEER: LogField = LogField::word(What::Other, Shape::Client);
 const STATUS: LogField = LogField::word(What::Other, Shape::Status);
 const TEXT: LogField = LogField::of_client(What::Other);
 const CHAIN: LogField = LogField::new(What::Other, Extent::Chain, Shape::Any);
+const SCHEME: LogField = LogField::word(What::Scheme, Shape::Scheme);
+const PORT: LogField = LogField::word(What::Port, Shape::Any);
+const METHOD: LogField = LogField::word(What::Method, Shape::Method);
+const REQUEST: LogField = LogField::of_client(What::Request);
+const TARGET: LogField = LogField::of_client(What::Target(Form::Sent));
+const PATH: LogField = LogField::of_client(What::Path(Form::Decoded));
+const QUERY: LogField = LogField::of_client(What::Query);
 const AGENT: LogField = LogField::of_client(What::Agent);
 const SERVED_HOST: LogField = LogField::word(What::Host(5), Shape::Host);
 /// Apache puts the host of an absolute target that it serves for into the header.
@@ -191,19 +195,15 @@ pub(super) fn of_apache(letter: u8, name: Option<&str>) -> Option<LogField> {
     Some(match (letter, header.as_deref()) {
         (b'a', Some("c")) => PEER,
         (b'a' | b'h', _) => CLIENT,
-        (
-            b'A' | b'k' | b'L' | b'P' | b'R' | b'X' | b'D' | b'T' | b'B' | b'b' | b'I' | b'O'
-            | b'S' | b'H',
-            _,
-        ) => OTHER,
+        _ if b"AkLPRXDTBbIOSH".contains(&letter) => OTHER,
         (b's', _) => STATUS,
         (b'l' | b'u' | b'f', _) => TEXT,
-        (b'm', _) => LogField::word(What::Method, Shape::Method),
+        (b'm', _) => METHOD,
         (b'p', Some("remote")) => OTHER,
-        (b'p', _) => LogField::word(What::Port, Shape::Any),
-        (b'r', _) => LogField::of_client(What::Request),
-        (b'U', _) => LogField::of_client(What::Path(Form::Decoded)),
-        (b'q', _) => LogField::of_client(What::Query),
+        (b'p', _) => PORT,
+        (b'r', _) => REQUEST,
+        (b'U', _) => PATH,
+        (b'q', _) => QUERY,
         (b'V', _) => SERVED_HOST,
         (b'v', _) => SITE,
         (b't', None) => LogField::time(TimeForm::Clf),
@@ -238,6 +238,16 @@ fn time_of_apache(name: &str) -> LogField {
     }
 }
 
+/// The variables of nginx that are words which the server writes, and those with a word for each upstream
+/// server.
+const WORDS_OF_NGINX: &str = "server_protocol remote_port server_addr body_bytes_sent bytes_sent request_length \
+     request_time request_id connection connection_requests connection_time pipe pid hostname \
+     nginx_version gzip_ratio https ssl_protocol ssl_cipher ssl_session_reused proxy_host \
+     proxy_port proxy_upstream_name http2 http3 tcpinfo_rtt";
+const CHAINS_OF_NGINX: &str = "upstream_addr upstream_status upstream_response_time upstream_response_length \
+     upstream_connect_time upstream_header_time upstream_bytes_received upstream_bytes_sent \
+     upstream_cache_status";
+
 /// Returns the field of a variable of nginx. One that the configuration of a site defines may hold what a
 /// client sent.
 pub(super) fn of_nginx(name: &str) -> LogField {
@@ -252,51 +262,18 @@ pub(super) fn of_nginx(name: &str) -> LogField {
         "server_name" => SITE,
         "http_host" => SENT_HOST,
         "http_x_forwarded_host" => FORWARDED_HOST,
-        "server_port" => LogField::word(What::Port, Shape::Any),
-        "scheme" => LogField::word(What::Scheme, Shape::Scheme),
-        "request_method" => LogField::word(What::Method, Shape::Method),
-        "request" => LogField::of_client(What::Request),
-        "request_uri" => LogField::of_client(What::Target(Form::Sent)),
-        "uri" | "document_uri" => LogField::of_client(What::Path(Form::Decoded)),
-        "args" | "query_string" => LogField::of_client(What::Query),
+        "server_port" => PORT,
+        "scheme" => SCHEME,
+        "request_method" => METHOD,
+        "request" => REQUEST,
+        "request_uri" => TARGET,
+        "uri" | "document_uri" => PATH,
+        "args" | "query_string" => QUERY,
         "is_args" => LogField::word(What::QueryMark, Shape::Any),
         "http_user_agent" => AGENT,
         "status" => STATUS,
-        "server_protocol"
-        | "remote_port"
-        | "server_addr"
-        | "body_bytes_sent"
-        | "bytes_sent"
-        | "request_length"
-        | "request_time"
-        | "request_id"
-        | "connection"
-        | "connection_requests"
-        | "connection_time"
-        | "pipe"
-        | "pid"
-        | "hostname"
-        | "nginx_version"
-        | "gzip_ratio"
-        | "https"
-        | "ssl_protocol"
-        | "ssl_cipher"
-        | "ssl_session_reused"
-        | "proxy_host"
-        | "proxy_port"
-        | "proxy_upstream_name"
-        | "http2"
-        | "http3"
-        | "tcpinfo_rtt" => OTHER,
-        "upstream_addr"
-        | "upstream_status"
-        | "upstream_response_time"
-        | "upstream_response_length"
-        | "upstream_connect_time"
-        | "upstream_header_time"
-        | "upstream_bytes_received"
-        | "upstream_bytes_sent"
-        | "upstream_cache_status" => CHAIN,
+        _ if WORDS_OF_NGINX.split(' ').any(|it| it == name) => OTHER,
+        _ if CHAINS_OF_NGINX.split(' ').any(|it| it == name) => CHAIN,
         _ => TEXT,
     }
 }
@@ -320,13 +297,11 @@ pub(super) fn of_table(name: &str) -> Option<LogField> {
         "host" => SERVED_HOST,
         "full-host" => LogField::word(What::Host(2), Shape::FullHost),
         "sent-host" => SENT_HOST,
-        "scheme" => LogField::word(What::Scheme, Shape::Scheme),
-        "method" => LogField::word(What::Method, Shape::Method),
-        "protocol" => LogField::word(What::Other, Shape::Protocol),
-        "request" => LogField::of_client(What::Request),
-        "target" => LogField::of_client(What::Target(Form::Sent)),
+        "scheme" => SCHEME,
+        "method" => METHOD,
+        "request" => REQUEST,
+        "target" => TARGET,
         "target-word" => LogField::word(What::Target(Form::Sent), Shape::Any),
-        "path" => LogField::of_client(What::Path(Form::Decoded)),
         "agent" => AGENT,
         "status" => STATUS,
         "number" => NUMBER,

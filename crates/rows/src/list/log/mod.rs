@@ -40,7 +40,7 @@ use std::sync::{Arc, LazyLock};
 
 use memchr::{memchr, memchr_iter, memmem, memrchr};
 
-use self::cut::{Piece, Segment};
+use self::cut::{Piece, See, Segment};
 use self::escape::{Escape, Quoting};
 use self::fields::{Slot, What};
 pub(crate) use self::prefix::OpenStreams;
@@ -171,11 +171,7 @@ impl LogFormat {
 
     /// Cuts a line into its fields, which are shown to `see`. Returns whether its texts may have escapes.
     #[inline]
-    fn cut<'t>(
-        &self,
-        line: &'t [u8],
-        see: &mut impl FnMut(&Piece, &'t [u8]) -> Option<()>,
-    ) -> Result<bool, Unfit> {
+    fn cut<'t>(&self, line: &'t [u8], see: &mut impl See<'t>) -> Result<bool, Unfit> {
         let Format { outside, inside, quoting, .. } = &*self.0;
         let first_raw =
             if quoting.is_raw() { inside.len().saturating_sub(2) } else { inside.len() };
@@ -207,11 +203,7 @@ impl LogFormat {
 
     /// Cuts what stands after the last text in quotes.
     #[inline]
-    fn cut_end<'t>(
-        &self,
-        rest: &'t [u8],
-        see: &mut impl FnMut(&Piece, &'t [u8]) -> Option<()>,
-    ) -> Result<(), Unfit> {
+    fn cut_end<'t>(&self, rest: &'t [u8], see: &mut impl See<'t>) -> Result<(), Unfit> {
         let Format { has_tail, quoting, escape, .. } = *self.0;
         let last = self.0.outside.last().ok_or(Unfit::Other)?;
         if last.has_run() {
@@ -236,7 +228,7 @@ impl LogFormat {
         &self,
         rest: &'t [u8],
         number: usize,
-        see: &mut impl FnMut(&Piece, &'t [u8]) -> Option<()>,
+        see: &mut impl See<'t>,
     ) -> Result<(), Unfit> {
         let last = memrchr(b'"', rest).ok_or(Unfit::Other)?;
         self.cut_texts(&rest[..last], number, see).ok_or(Unfit::Other)?;
@@ -244,12 +236,7 @@ impl LogFormat {
     }
 
     /// Cuts the last texts in quotes, which are what stands up to the last quote.
-    fn cut_texts<'t>(
-        &self,
-        texts: &'t [u8],
-        number: usize,
-        see: &mut impl FnMut(&Piece, &'t [u8]) -> Option<()>,
-    ) -> Option<()> {
+    fn cut_texts<'t>(&self, texts: &'t [u8], number: usize, see: &mut impl See<'t>) -> Option<()> {
         let inside = &self.0.inside;
         if number + 1 == inside.len() {
             return inside[number].cut(texts, see);
@@ -510,10 +497,10 @@ impl LogLine {
         arena: &'c Arena,
     ) -> Values<'c> {
         let format = &*self.format.0;
-        let mut found = [None; Slot::COUNT];
+        let mut texts = [None; Slot::COUNT];
         let see = &mut |piece: &Piece, text| {
             if let Some(slot) = piece.slot {
-                found[slot] = Some(text);
+                texts[slot] = Some(text);
             }
             Some(())
         };
@@ -532,17 +519,15 @@ impl LogLine {
             Err(_) => return Values::from_url(Err(Problem::OtherFormat)),
         };
         let escape = if has_escapes { format.escape } else { Escape::None };
-        let undone = |text| kept(escape.undone(text), arena);
-        let value = |slot: Slot| found[slot as usize];
+        let found = Found { texts, escape, arena };
         let time = format.time.filter(|_| self.reads.time);
-        let time = time.and_then(|form| form.read(value(Slot::Time)?));
-        let agent = value(Slot::Agent).filter(|_| self.reads.agent);
-        let agent = agent.map(undone);
-        let client = value(Slot::Client).filter(|_| self.reads.client);
-        let host = format.host(&value, &undone, given, arena);
-        let asked = format
-            .target(&value, &undone, arena)
-            .and_then(|target| format.site_of(target, host, given, arena));
+        let time = time.and_then(|form| form.read(found.text(Slot::Time)?));
+        let agent = found.text(Slot::Agent).filter(|_| self.reads.agent);
+        let agent = agent.map(|agent| found.undone(agent));
+        let client = found.text(Slot::Client).filter(|_| self.reads.client);
+        let host = format.host(&found, given);
+        let asked = format.target(&found);
+        let asked = asked.and_then(|target| format.site_of(target, host, given, arena));
         let (url, host, doubts) = match asked {
             Ok((url, host, doubts)) => (Ok(url), host, doubts),
             Err(problem) => (Err(problem), None, Doubts::default()),
@@ -555,25 +540,40 @@ fn without_prefix(prefix: Option<Prefix>, line: &[u8]) -> Option<&[u8]> {
     prefix.map_or(Some(line), |prefix| prefix.without(line))
 }
 
+/// The texts of a line.
+struct Found<'c> {
+    texts: [Option<&'c [u8]>; Slot::COUNT],
+    escape: Escape,
+    arena: &'c Arena,
+}
+
+impl<'c> Found<'c> {
+    fn text(&self, slot: Slot) -> Option<&'c [u8]> {
+        self.texts[slot as usize]
+    }
+
+    /// Returns a text that is neither empty nor `-`.
+    fn some(&self, slot: Slot) -> Option<&'c [u8]> {
+        self.text(slot).filter(|text| !matches!(*text, b"" | b"-"))
+    }
+
+    /// Returns a text without its escapes.
+    fn undone(&self, text: &'c [u8]) -> &'c [u8] {
+        kept(self.escape.undone(text), self.arena)
+    }
+}
+
 /// A URL or a path, the host of the path, and what is in doubt.
 type Asked<'c> = (&'c [u8], Option<&'c [u8]>, Doubts);
 
 impl Format {
     /// Returns the host of a line with the scheme of its request.
     #[inline]
-    fn host<'c>(
-        &self,
-        value: &impl Fn(Slot) -> Option<&'c [u8]>,
-        undone: &impl Fn(&'c [u8]) -> &'c [u8],
-        given: Option<&Given>,
-        arena: &'c Arena,
-    ) -> Option<&'c [u8]> {
-        let is_some = |text: &&[u8]| !matches!(*text, b"" | b"-");
-        let found = value(Slot::Host).filter(is_some);
-        let found = found.map(|host| self.with_brackets(undone(host), arena));
-        let [scheme, port] = [Slot::Scheme, Slot::Port].map(|slot| value(slot).filter(is_some));
-        let is_header = !self.is_host_found;
-        Served { host: found, is_header, scheme, port }.origin(given, arena)
+    fn host<'c>(&self, found: &Found<'c>, given: Option<&Given>) -> Option<&'c [u8]> {
+        let host = found.some(Slot::Host);
+        let host = host.map(|host| self.with_brackets(found.undone(host), found.arena));
+        let [scheme, port] = [Slot::Scheme, Slot::Port].map(|slot| found.some(slot));
+        Served { host, is_header: !self.is_host_found, scheme, port }.origin(given, found.arena)
     }
 
     /// Returns a host whose address has brackets, as in a URL.
@@ -590,34 +590,30 @@ impl Format {
 
     /// Returns the target that a line asks for.
     #[inline]
-    fn target<'c>(
-        &self,
-        value: &impl Fn(Slot) -> Option<&'c [u8]>,
-        undone: &impl Fn(&'c [u8]) -> &'c [u8],
-        arena: &'c Arena,
-    ) -> Result<&'c [u8], Problem> {
-        if value(Slot::Method).is_some_and(|method| !is_method(method)) {
+    fn target<'c>(&self, found: &Found<'c>) -> Result<&'c [u8], Problem> {
+        if found.text(Slot::Method).is_some_and(|method| !is_method(method)) {
             return Err(Problem::NoRequest);
         }
-        let found = if let Some(request) = value(Slot::Request) {
+        let undone = |text| found.undone(text);
+        let target = if let Some(request) = found.text(Slot::Request) {
             // Where quotes are not escaped, one may end the request.
             let is_whole = self.escape != Escape::None || has_version(request);
             target(undone(request)).filter(|_| is_whole)
         } else {
-            let text = value(Slot::Target).map(undone).filter(|text| is_target(text));
+            let text = found.text(Slot::Target).map(undone).filter(|text| is_target(text));
             // A URL has a path where the server could read the request.
             let has_path = |url: &[u8]| parts_of(url).is_some_and(|it| it.2.starts_with(b"/"));
             text.filter(|text| !self.is_url || has_path(text))
         };
-        let found = found.ok_or(Problem::NoRequest)?;
-        if self.targets.target_bytes.is_some_and(|bytes| found.len() >= bytes) {
+        let target = target.ok_or(Problem::NoRequest)?;
+        if self.targets.target_bytes.is_some_and(|bytes| target.len() >= bytes) {
             return Err(Problem::Cut);
         }
-        let query = value(Slot::Query).map(undone);
+        let query = found.text(Slot::Query).map(undone);
         let query = query.map(|query| query.strip_prefix(b"?").unwrap_or(query));
         let query = query.filter(|query| !matches!(*query, b"" | b"-"));
-        let target = query.map_or(found, |query| joined(&[found, b"?", query], arena));
-        Ok(if self.targets.decoded { without_fragment(target, arena) } else { target })
+        let target = query.map_or(target, |query| joined(&[target, b"?", query], found.arena));
+        Ok(if self.targets.decoded { without_fragment(target, found.arena) } else { target })
     }
 
     /// Returns the URL that the server took a target to ask for: on the host that it found, or else on that of

@@ -87,13 +87,9 @@ pub(super) fn of_row(format: &str) -> Vec<Token> {
 /// Takes off the directive around a format, and how nginx escapes values.
 fn without_directive(given: &[Byte]) -> Result<Format<'_>, String> {
     let (mut escape, mut quoting) = (Escape::Backslash, Quoting::Backslash);
-    let word = |given: &[Byte]| -> String {
-        let bytes = given.iter().map(|(byte, _)| char::from(*byte));
-        bytes.take_while(|byte| !byte.is_ascii_whitespace()).collect()
-    };
-    let behind = |given: &[Byte], bytes: usize| -> usize {
-        bytes + given[bytes..].iter().take_while(|(byte, _)| byte.is_ascii_whitespace()).count()
-    };
+    let word = |given: &[Byte]| text_of(&given[..run_of(given, |it| !it.is_ascii_whitespace())]);
+    let behind =
+        |given: &[Byte], bytes: usize| bytes + run_of(&given[bytes..], u8::is_ascii_whitespace);
     let mut rest = given;
     let first = word(rest);
     if first.eq_ignore_ascii_case("LogFormat") {
@@ -186,6 +182,15 @@ fn without_escapes(given: &[Byte]) -> Bytes {
     found
 }
 
+fn text_of(given: &[Byte]) -> String {
+    given.iter().map(|(byte, _)| char::from(*byte)).collect()
+}
+
+/// Returns the number of first bytes that `is` accepts.
+fn run_of(given: &[Byte], is: impl Fn(&u8) -> bool) -> usize {
+    given.iter().take_while(|(byte, _)| is(byte)).count()
+}
+
 fn without_ends(given: &[Byte], is: impl Fn(&u8) -> bool) -> &[Byte] {
     let start = given.iter().position(|(byte, _)| !is(byte)).unwrap_or(given.len());
     let end = given.iter().rposition(|(byte, _)| !is(byte)).map_or(start, |at| at + 1);
@@ -207,15 +212,13 @@ fn of_directives(format: &[Byte]) -> Result<Vec<Token>, String> {
             rest = after;
             continue;
         }
-        let is_modifier = |byte: u8| b"<>!,".contains(&byte) || byte.is_ascii_digit();
-        let modifiers = after.iter().take_while(|(byte, _)| is_modifier(*byte)).count();
-        let mut after = &after[modifiers..];
+        let is_modifier = |byte: &u8| b"<>!,".contains(byte) || byte.is_ascii_digit();
+        let mut after = &after[run_of(after, is_modifier)..];
         let mut name = None;
         if let [(b'{', _), inside @ ..] = after {
             let end = inside.iter().position(|(byte, _)| *byte == b'}');
             let end = end.ok_or_else(|| format!("column {column}: the brace is not closed"))?;
-            name =
-                Some(inside[..end].iter().map(|(byte, _)| char::from(*byte)).collect::<String>());
+            name = Some(text_of(&inside[..end]));
             after = &inside[end + 1..];
             if let [(b'>' | b'<', _), behind @ ..] = after {
                 after = behind;
@@ -232,11 +235,8 @@ fn of_directives(format: &[Byte]) -> Result<Vec<Token>, String> {
             _ => None,
         };
         let Some(field) = field else {
-            let whole: String = rest[..rest.len() - after.len()]
-                .iter()
-                .chain(after.iter().take_while(|(byte, _)| byte.is_ascii_alphabetic()))
-                .map(|(byte, _)| char::from(*byte))
-                .collect();
+            let bytes = rest.len() - after.len() + run_of(after, u8::is_ascii_alphabetic);
+            let whole = text_of(&rest[..bytes]);
             return Err(format!(
                 "column {column}: `{whole}` is no directive of Apache's LogFormat; for HAProxy and Varnish \
                  name their format"
@@ -266,9 +266,8 @@ fn of_variables(format: &[Byte]) -> Result<Vec<Token>, String> {
         }
         let has_braces = matches!(after, [(b'{', _), ..]);
         let after = &after[usize::from(has_braces)..];
-        let is_part = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
-        let bytes = after.iter().take_while(|(byte, _)| is_part(*byte)).count();
-        let name: String = after[..bytes].iter().map(|(byte, _)| char::from(*byte)).collect();
+        let bytes = run_of(after, |byte| byte.is_ascii_alphanumeric() || *byte == b'_');
+        let name = text_of(&after[..bytes]);
         rest = &after[bytes..];
         if has_braces {
             let [(b'}', _), behind @ ..] = rest else {

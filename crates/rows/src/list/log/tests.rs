@@ -229,7 +229,6 @@ fn samples(token: &Token) -> &'static [&'static str] {
         (_, Shape::Number) => &["23", "-", "0.003", "0"],
         (_, Shape::Scheme) => &["http", "https"],
         (_, Shape::Method) => &["GET", "POST"],
-        (_, Shape::Protocol) => &["HTTP/1.1"],
         (_, Shape::Cache) => &["TCP_MISS/200", "TCP_MISS:HIER_DIRECT", "NONE_NONE:HIER_NONE"],
         (_, Shape::Any) => match field.extent {
             Extent::Chain => &["-", "10.0.0.2:80", "0.1, 0.2", "10.0.0.2:80 : 10.0.0.3:80"],

@@ -49,10 +49,10 @@ impl TimeForm {
 /// Returns the time of a text in which a blank may stand before the zone.
 fn of_iso(text: &[u8]) -> Option<UnixSeconds> {
     let joined = match text {
-        [time @ .., b' ', sign @ (b'+' | b'-'), h, hh, m, mm] => {
-            [time, &[*sign, *h, *hh, b':', *m, *mm]].concat()
-        }
-        [time @ .., sign @ (b'+' | b'-'), h, hh, m, mm] if time.len() >= 19 => {
+        [time @ .., sign @ (b'+' | b'-'), h, hh, m, mm]
+            if time.ends_with(b" ") || time.len() >= 19 =>
+        {
+            let time = time.strip_suffix(b" ").unwrap_or(time);
             [time, &[*sign, *h, *hh, b':', *m, *mm]].concat()
         }
         _ => return UnixSeconds::from_text(text, None),
