@@ -28,23 +28,16 @@ const END: &[u8] = b"\r\n";
 pub struct Csv(Writer);
 
 impl TextRows for Csv {
-    fn push(
-        &self,
-        records: Option<NextTo<'_>>,
-        added: &Added,
-        out: &mut Vec<u8>,
-    ) -> Result<(), SameMember> {
-        let Some(records) = records else {
-            for row in 0..added.rows() {
-                self.push_columns(added, row, false, out);
-            }
-            return Ok(());
-        };
-        records.each_row(added, |row, record| {
-            self.push_record(records.list, record, out);
+    fn push(&self, block: NextTo<'_>, added: &Added, out: &mut Vec<u8>) -> Result<(), SameMember> {
+        block.each_row(added, |row, record| {
+            self.push_record(block.list, record, out);
             self.push_columns(added, row, true, out);
         });
         Ok(())
+    }
+
+    fn push_row(&self, added: &Added, row: usize, out: &mut Vec<u8>) {
+        self.push_columns(added, row, false, out);
     }
 
     fn header(&self, list: Option<&List>, fields: &[Field]) -> Vec<u8> {

@@ -51,7 +51,8 @@ impl JsonLines {
     /// Returns the format of rows with these columns.
     pub fn new(fields: &[Field]) -> JsonLines {
         let member = |field: &Field| {
-            let name = quoted_name(field.name_bytes());
+            let mut name = Vec::new();
+            push_name(field.name_bytes(), &mut name);
             let word = |word: &&str| [&*name, b"\"", word.as_bytes(), b"\""].concat();
             Member { words: field.kind.words().iter().map(word).collect(), name }
         };
@@ -123,24 +124,11 @@ impl JsonLines {
 }
 
 impl TextRows for JsonLines {
-    fn push(
-        &self,
-        records: Option<NextTo<'_>>,
-        added: &Added,
-        out: &mut Vec<u8>,
-    ) -> Result<(), SameMember> {
-        let Some(records) = records else {
-            for row in 0..added.rows() {
-                out.push(b'{');
-                self.push_columns(added, row, false, out);
-                out.extend_from_slice(b"}\n");
-            }
-            return Ok(());
-        };
-        let (names, rows) = (self.own(records.list)?, records.rows_of_each(added));
-        for (number, record) in records.block.iter().enumerate() {
+    fn push(&self, block: NextTo<'_>, added: &Added, out: &mut Vec<u8>) -> Result<(), SameMember> {
+        let (names, rows) = (self.own(block.list)?, block.rows_of_each(added));
+        for (number, record) in block.block.iter().enumerate() {
             let start = out.len();
-            self.push_own(records.list, &names, record, out)?;
+            self.push_own(block.list, &names, record, out)?;
             let end = out.len();
             for row in number * rows..(number + 1) * rows {
                 if row > number * rows {
@@ -151,6 +139,12 @@ impl TextRows for JsonLines {
             }
         }
         Ok(())
+    }
+
+    fn push_row(&self, added: &Added, row: usize, out: &mut Vec<u8>) {
+        out.push(b'{');
+        self.push_columns(added, row, false, out);
+        out.extend_from_slice(b"}\n");
     }
 
     /// Returns nothing: each object has the names.
@@ -171,8 +165,7 @@ fn is_object(record: &Record<'_>) -> bool {
 /// Appends a byte and a member with a text.
 fn push_member(before: u8, name: &[u8], text: Option<&[u8]>, out: &mut Vec<u8>) {
     out.push(before);
-    push_string(name, out);
-    out.push(b':');
+    push_name(name, out);
     let Some(text) = text else { return out.extend_from_slice(b"null") };
     push_string(text, out);
     if !text.is_ascii() && std::str::from_utf8(text).is_err() {
@@ -181,11 +174,9 @@ fn push_member(before: u8, name: &[u8], text: Option<&[u8]>, out: &mut Vec<u8>) 
     }
 }
 
-fn quoted_name(name: &[u8]) -> Vec<u8> {
-    let mut quoted = Vec::new();
-    push_string(name, &mut quoted);
-    quoted.push(b':');
-    quoted
+fn push_name(name: &[u8], out: &mut Vec<u8>) {
+    push_string(name, out);
+    out.push(b':');
 }
 
 /// The names of the columns, none of which an object may have.

@@ -79,18 +79,16 @@ pub struct SameMember {
 
 /// A format of rows as text.
 pub trait TextRows: Sync {
-    /// Appends the rows of `added` to `out`, each next to its record if they are about `records`.
+    /// Appends the rows of `added`, each next to its record in `block`, to `out`.
     ///
     /// # Errors
     ///
     /// If a name would be in a row twice. Only records of JSON Lines have names of their own; records of
     /// other lists are checked once.
-    fn push(
-        &self,
-        records: Option<NextTo<'_>>,
-        added: &Added,
-        out: &mut Vec<u8>,
-    ) -> Result<(), SameMember>;
+    fn push(&self, block: NextTo<'_>, added: &Added, out: &mut Vec<u8>) -> Result<(), SameMember>;
+
+    /// Appends a row of `added`, which stands alone, to `out`.
+    fn push_row(&self, added: &Added, row: usize, out: &mut Vec<u8>);
 
     /// Returns the header of an output that begins with `list`, if its rows are about records, and has
     /// these columns.

@@ -79,7 +79,10 @@ impl RowSink<'_> {
             RowSink::Text { rows, added, out } => {
                 added.clear();
                 fill(added)?;
-                rows.push(records, added, out)?;
+                match records {
+                    Some(block) => rows.push(block, added, out)?,
+                    None => (0..added.rows()).for_each(|row| rows.push_row(added, row, out)),
+                }
                 Ok(added.rows())
             }
             RowSink::Parquet { rows, .. } => rows.add(records, fill),

@@ -22,21 +22,9 @@ pub struct Tsv(pub Terminator);
 
 impl TextRows for Tsv {
     #[inline]
-    fn push(
-        &self,
-        records: Option<NextTo<'_>>,
-        added: &Added,
-        out: &mut Vec<u8>,
-    ) -> Result<(), SameMember> {
-        let Some(records) = records else {
-            for row in 0..added.rows() {
-                push_columns(added, row, out);
-                self.end_without_record(out);
-            }
-            return Ok(());
-        };
-        let has_lines = records.list.has_lines_in_records();
-        records.each_row(added, |row, record| {
+    fn push(&self, block: NextTo<'_>, added: &Added, out: &mut Vec<u8>) -> Result<(), SameMember> {
+        let has_lines = block.list.has_lines_in_records();
+        block.each_row(added, |row, record| {
             push_columns(added, row, out);
             match has_lines {
                 false => out.extend_from_slice(record.text()),
@@ -45,6 +33,11 @@ impl TextRows for Tsv {
             out.push(self.0.byte());
         });
         Ok(())
+    }
+
+    fn push_row(&self, added: &Added, row: usize, out: &mut Vec<u8>) {
+        push_columns(added, row, out);
+        self.end_without_record(out);
     }
 
     /// Returns the names of the added columns, then the header row of the list as it was read, or

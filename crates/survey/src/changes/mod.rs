@@ -212,7 +212,8 @@ mod tests {
         let (mut added, mut out) =
             (Added::of(file_fields().iter().map(|field| field.kind)), Vec::new());
         push_file("*", files, &comparison, 10, &mut added);
-        Tsv(Terminator::LineFeed).push(None, &added, &mut out).unwrap();
+        let tsv = Tsv(Terminator::LineFeed);
+        (0..added.rows()).for_each(|row| tsv.push_row(&added, row, &mut out));
         String::from_utf8(out).expect("it is text")
     }
 
