@@ -9,8 +9,8 @@ use serde_json::Value as Json;
 use serde_json::value::RawValue;
 
 use super::log::is_known;
-use super::log::words::is_host;
-use super::place::{URL_NAMES, Value, has_scheme};
+use super::log::words::{is_host, is_number};
+use super::place::{URL_NAMES, Value, has_scheme, shown};
 use super::request::target;
 use super::{FieldPath, ListFormat, LogFormat, Place};
 use crate::input::STANDARD_INPUT;
@@ -319,15 +319,14 @@ pub(super) fn is_site(row: &[Vec<u8>], place: usize) -> bool {
     }
     let host = cell.split(|&byte| byte == b'/').next().unwrap_or_default();
     let last = host.rsplit(|&byte| byte == b'.').next().unwrap_or_default();
-    let is_number = |cell: &Vec<u8>| !cell.is_empty() && cell.iter().all(u8::is_ascii_digit);
     let is_word = WORDS.iter().any(|word| last.eq_ignore_ascii_case(word.as_bytes()));
-    is_host(host) && (!is_word || row.iter().any(is_number))
+    is_host(host) && (!is_word || row.iter().any(|cell| is_number(cell)))
 }
 
 /// Returns the problem of a table without a header whose first row has hosts or several URLs. `None`
 /// if it has none. Which of several was asked for is not known: a client may have sent one.
 pub(super) fn sites(row: &[Vec<u8>]) -> Option<String> {
-    let shown = |place: usize| String::from_utf8_lossy(row[place].trim_ascii()).into_owned();
+    let shown = |place: usize| shown(&row[place]);
     let places: Vec<usize> = (0..row.len()).filter(|&place| is_site(row, place)).collect();
     match places[..] {
         [] => None,

@@ -6,7 +6,7 @@ use memchr::memchr;
 
 use super::Problem;
 use super::json::ObjectValues;
-use super::log::words::words;
+use super::log::words::{is_number, words};
 use super::values::Values;
 use portcullis_robots::access::UnixSeconds;
 
@@ -82,13 +82,13 @@ pub(super) fn is_log(line: &[u8]) -> bool {
     let is_time = |word: &[u8]| {
         word.len() >= 20 && word.ends_with(b"Z") && word[4] == b'-' && word[10] == b'T'
     };
-    let is_number = |word: &[u8]| {
+    let is_count = |word: &[u8]| {
         let digits = word.strip_prefix(b"-").unwrap_or(word);
-        word == b"-" || !digits.is_empty() && digits.iter().all(u8::is_ascii_digit)
+        word == b"-" || is_number(digits)
     };
     words.next().is_some_and(is_time)
-        && words.next().is_some_and(is_number)
-        && words.next().is_some_and(is_number)
+        && words.next().is_some_and(is_count)
+        && words.next().is_some_and(is_count)
         && words.next().is_some_and(|url| memchr(b':', url).is_some())
 }
 

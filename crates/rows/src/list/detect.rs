@@ -302,17 +302,13 @@ impl Look<'_> {
                 None => Ok(Some(self.with(Layout::Text))),
             };
         };
-        if agents.is_asked() && !line.has_agent() {
-            return Err("the format of the log has no agent; name the agent with -a".to_owned());
-        }
-        if times.is_asked() && !line.has_time() {
-            return Err("the format of the log has no time that is read; name the time with ‹at›"
-                .to_owned());
-        }
-        if clients.is_asked() && !line.has_client() {
-            return Err(
-                "the format of the log has no client that is read; omit ‹client_field›".to_owned()
-            );
+        let values = [
+            (agents, line.has_agent(), "agent; name the agent with -a"),
+            (times, line.has_time(), "time that is read; name the time with ‹at›"),
+            (clients, line.has_client(), "client that is read; omit ‹client_field›"),
+        ];
+        if let Some((.., fix)) = values.iter().find(|(at, has, _)| at.is_asked() && !has) {
+            return Err(format!("the format of the log has no {fix}"));
         }
         if line.needs_host(lines()) {
             self.check_host("an access log")?;
@@ -402,9 +398,7 @@ impl Look<'_> {
     }
 
     fn json(&self) -> Result<Option<List>, String> {
-        if self.lines().is_none() {
-            return Ok(None);
-        }
+        let Some(lines) = self.lines() else { return Ok(None) };
         let fields = self.fields();
         if let Some((layout, config)) = layouts::known(&fields, self.config) {
             let url = config.urls.names().first().expect("a layout has a URL");
@@ -415,7 +409,6 @@ impl Look<'_> {
         if self.config.urls.is_asked() {
             return self.objects(self.config.urls.paths()?, &fields, None);
         }
-        let Some(lines) = self.lines() else { return Ok(None) };
         let mut names: Vec<String> = Vec::new();
         let mut are_objects = true;
         for line in lines {

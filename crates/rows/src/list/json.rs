@@ -10,7 +10,7 @@ use bumpalo::Bump;
 use super::host::UNREADABLE;
 use super::noticed::{Doubts, Left, Noticed};
 use super::place::{LeftPart, Place, Value, part_called, part_near, usual_names};
-use super::values::{Values, doubt_of_time};
+use super::values::{Values, doubt_of_time, kept};
 use super::{FieldPath, ListFormat, Problem, advice};
 use portcullis_captures::json_path::{FieldValue, Found, Members, NameSet, Near, without_nan};
 use portcullis_captures::names::listed;
@@ -38,11 +38,11 @@ pub(super) struct LeftParts {
 /// The values that are read from objects.
 #[derive(Clone, Debug)]
 pub(super) struct AskedValues {
-    unit: Option<TimeUnit>,
+    pub unit: Option<TimeUnit>,
     /// Where the values are.
-    places: [Place; Value::ALL.len()],
+    pub places: [Place; Value::ALL.len()],
     /// The paths of the members of the first object.
-    fields: Vec<String>,
+    pub fields: Vec<String>,
 }
 
 /// The places and texts that were found, by value, in the order of [`Value::ALL`].
@@ -69,20 +69,14 @@ impl ObjectValues {
         unit: Option<TimeUnit>,
         fields: Vec<String>,
     ) -> Result<ObjectValues, String> {
-        let [_, times, agents, hosts, queries, schemes, clients] = &places;
-        let (times, agents, hosts) = (times.paths()?, agents.paths()?, hosts.paths()?);
-        let paths =
-            [urls, times, agents, hosts, queries.paths()?, schemes.paths()?, clients.paths()?];
-        let paths = paths.into_iter().enumerate();
-        let paths = paths.flat_map(|(value, paths)| paths.into_iter().map(move |it| (value, it)));
-        let members = Members::new(paths.collect(), &IN_LISTS, &[])?;
+        let mut paths: Vec<_> = urls.into_iter().map(|url| (Value::Url as usize, url)).collect();
+        for (value, place) in places.iter().enumerate().skip(1) {
+            paths.extend(place.paths()?.into_iter().map(|path| (value, path)));
+        }
+        let members = Members::new(paths, &IN_LISTS, &[])?;
         let has_client = !places[Value::Client as usize].names().is_empty();
-        Ok(ObjectValues {
-            members,
-            asked: AskedValues::new(places, unit, fields),
-            has_client,
-            left: LeftParts::new(left),
-        })
+        let asked = AskedValues { unit, places, fields };
+        Ok(ObjectValues { members, asked, has_client, left: LeftParts::new(left) })
     }
 
     /// Returns the values in the object `text`.
@@ -160,8 +154,7 @@ impl<'c> Left<'c> {
     /// Returns the part with a value; `None` if it is null. One that cannot be read may be any.
     pub(super) fn of(part: LeftPart, value: FieldValue<'c>, arena: &'c Bump) -> Option<Left<'c>> {
         let value: &'c [u8] = match value {
-            FieldValue::Text(Cow::Borrowed(text)) => text,
-            FieldValue::Text(Cow::Owned(text)) => arena.alloc_slice_copy(&text),
+            FieldValue::Text(text) => kept(text, arena),
             FieldValue::Null => return None,
             FieldValue::Number(number) if part == LeftPart::Port => {
                 arena.alloc_str(&number.to_string()).as_bytes()
@@ -173,15 +166,6 @@ impl<'c> Left<'c> {
 }
 
 impl AskedValues {
-    /// Returns the values at these places. `fields` are the paths of the members of the first object.
-    pub(super) fn new(
-        places: [Place; Value::ALL.len()],
-        unit: Option<TimeUnit>,
-        fields: Vec<String>,
-    ) -> AskedValues {
-        AskedValues { unit, places, fields }
-    }
-
     /// Returns the problem of the list called `name`, none of whose objects had a member that was named: for
     /// any value if all objects were read, or else for those that make a URL.
     pub(super) fn missing(

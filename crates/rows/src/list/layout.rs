@@ -75,7 +75,7 @@ impl Layout {
         };
         let given = hosts.and_then(|hosts| hosts.given.as_ref());
         let of_record = |values: &Values<'c>, record| values.of_record(record, hosts, arena);
-        let mut with_values = |values: &dyn Fn(&'c [u8]) -> Values<'c>| {
+        let mut with_values = |values: &mut dyn FnMut(&'c [u8]) -> Values<'c>| {
             records.fill(block);
             for record in block.iter_mut() {
                 let values = values(record.text());
@@ -84,21 +84,19 @@ impl Layout {
         };
         match self {
             Layout::Text if hosts.is_none() => records.fill(block),
-            Layout::Text => with_values(&|text| Values::from_url(Ok(text))),
-            Layout::Fields(members) => with_values(&|text| members.read(text, arena)),
+            Layout::Text => with_values(&mut |text| Values::from_url(Ok(text))),
+            Layout::Fields(members) => with_values(&mut |text| members.read(text, arena)),
             Layout::Cdxj(members) => {
-                with_values(&|text| crawl::cdxj(text, members, has_time, arena));
+                with_values(&mut |text| crawl::cdxj(text, members, has_time, arena));
             }
-            Layout::JournalWord => with_values(&|text| Values::from_url(crawl::journal_url(text))),
+            Layout::JournalWord => {
+                with_values(&mut |text| Values::from_url(crawl::journal_url(text)))
+            }
             Layout::Log(line) if line.has_parts() => {
-                records.fill(block);
-                for record in block.iter_mut() {
-                    let values = match open.is_part(record.text()) {
-                        true => Values::from_url(Err(Problem::Cut)),
-                        false => line.read(record.text(), given, arena),
-                    };
-                    *record = complete(&values, of_record(&values, *record));
-                }
+                with_values(&mut |text| match open.is_part(text) {
+                    true => Values::from_url(Err(Problem::Cut)),
+                    false => line.read(text, given, arena),
+                });
             }
             Layout::Log(line) => {
                 let mut origins = hosts.map(|hosts| Origins::new(hosts, arena));
@@ -120,9 +118,9 @@ impl Layout {
                     };
                 }
             }
-            Layout::W3cLine(line) => with_values(&|text| line.read(text, given, arena)),
-            Layout::Cdx(line) => with_values(&|text| line.read(text, arena)),
-            Layout::LogWords => with_values(&|text| crawl::log(text, has_time)),
+            Layout::W3cLine(line) => with_values(&mut |text| line.read(text, given, arena)),
+            Layout::Cdx(line) => with_values(&mut |text| line.read(text, arena)),
+            Layout::LogWords => with_values(&mut |text| crawl::log(text, has_time)),
             Layout::Columns(columns) => {
                 let row = || {
                     let row = columns.read(records.rest(), arena)?;

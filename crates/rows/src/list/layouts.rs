@@ -4,289 +4,140 @@
 //! all of which must be there, and gives the places that no flag names. A flag that names another place
 //! than the layout means another table, so the layout gives no place then.
 
+use std::sync::LazyLock;
+
 use portcullis_robots::access::TimeUnit;
 
-use super::place::{LeftPart, Place, Value, part_near};
+use super::place::{LeftPart, Place, Value, part_near, shown};
 use super::{FieldPath, ListConfig};
 
 /// The columns or fields of a program's table.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct KnownLayout {
     /// The program or service, for notes.
     pub name: &'static str,
-    url: &'static str,
-    host: Option<&'static str>,
-    query: Option<&'static str>,
-    scheme: Option<&'static str>,
-    /// Fields that records may lack, for those who ask for `record`.
-    agent: Option<&'static str>,
-    time: Option<(&'static str, Option<TimeUnit>)>,
-    client: Option<&'static str>,
+    /// The names of the values, in the order of [`Value::ALL`]. Records may lack the time, the agent and the
+    /// client, which are for those who ask for `record`.
+    parts: [Option<&'static str>; Value::ALL.len()],
+    unit: Option<TimeUnit>,
     /// Further names that tell it from others.
-    also: &'static [&'static str],
+    also: Vec<&'static str>,
     /// A name that a table with another part of the URL has, which is not read.
     without: Option<&'static str>,
     /// The number of fields at the end of a row that may be missing.
     pub missing_max: usize,
 }
 
-const NONE: KnownLayout = KnownLayout {
-    name: "",
-    url: "",
-    host: None,
-    query: None,
-    scheme: None,
-    agent: None,
-    time: None,
-    client: None,
-    also: &[],
-    without: None,
-    missing_max: 0,
-};
-
-const TRAEFIK: KnownLayout = KnownLayout {
-    name: "Traefik",
-    url: "RequestPath",
-    host: Some("RequestHost"),
-    scheme: Some("RequestScheme"),
-    agent: Some("request_User-Agent"),
-    time: Some(("StartUTC", None)),
-    client: Some("ClientHost"),
-    without: Some("RequestPort"),
-    ..NONE
-};
-
 /// The known layouts. The first that fits counts. Sources are the pages of their programs, as of November
 /// 2026.
-const KNOWN: &[KnownLayout] = &[
+///
+/// A row has the program, the name of each value, the unit of times that are numbers, and what else a
+/// [`KnownLayout`] has.
+const ROWS: &[&str] = &[
     // commoncrawl.org, "Index to WARC files and URLs in columnar format".
-    KnownLayout {
-        name: "Common Crawl's index",
-        url: "url",
-        time: Some(("fetch_time", None)),
-        also: &["url_surtkey", "url_host_name"],
-        ..NONE
-    },
-    KnownLayout {
-        name: "Common Crawl's index",
-        url: "url_path",
-        host: Some("url_host_name"),
-        query: Some("url_query"),
-        scheme: Some("url_protocol"),
-        time: Some(("fetch_time", None)),
-        ..NONE
-    },
+    "program: Common Crawl's index, URL: url, time: fetch_time, also: url_surtkey, \
+     also: url_host_name",
+    "program: Common Crawl's index, URL: url_path, host: url_host_name, query: url_query, \
+     scheme: url_protocol, time: fetch_time",
     // docs.aws.amazon.com, CloudFront, "Standard logging (v2)".
-    KnownLayout {
-        name: "CloudFront",
-        url: "cs-uri-stem",
-        host: Some("x-host-header"),
-        query: Some("cs-uri-query"),
-        scheme: Some("cs-protocol"),
-        agent: Some("cs(User-Agent)"),
-        time: Some(("timestamp", Some(TimeUnit::Seconds))),
-        client: Some("c-ip"),
-        ..NONE
-    },
+    "program: CloudFront, URL: cs-uri-stem, host: x-host-header, query: cs-uri-query, \
+     scheme: cs-protocol, agent: cs(User-Agent), time: timestamp, unit: s, client: c-ip",
     // docs.aws.amazon.com, WAF, "Log fields for protection pack (web ACL) traffic".
-    KnownLayout {
-        name: "AWS WAF",
-        url: "httpRequest.uri",
-        host: Some("httpRequest.host"),
-        query: Some("httpRequest.args"),
-        scheme: Some("httpRequest.scheme"),
-        time: Some(("timestamp", Some(TimeUnit::Milliseconds))),
-        client: Some("httpRequest.clientIp"),
-        ..NONE
-    },
+    "program: AWS WAF, URL: httpRequest.uri, host: httpRequest.host, query: httpRequest.args, \
+     scheme: httpRequest.scheme, time: timestamp, unit: ms, client: httpRequest.clientIp",
     // docs.aws.amazon.com, Athena, "Query Application Load Balancer logs".
-    KnownLayout {
-        name: "AWS ALB",
-        url: "request_url",
-        agent: Some("user_agent"),
-        time: Some(("time", None)),
-        client: Some("client_ip"),
-        also: &["elb", "request_verb", "target_status_code"],
-        ..NONE
-    },
+    "program: AWS ALB, URL: request_url, agent: user_agent, time: time, client: client_ip, \
+     also: elb, also: request_verb, also: target_status_code",
     // elastic.co, "ECS field reference", URL and User agent fields.
-    KnownLayout {
-        name: "ECS",
-        url: "url.full",
-        agent: Some("user_agent.original"),
-        time: Some(("@timestamp", None)),
-        client: Some("client.ip"),
-        ..NONE
-    },
-    KnownLayout {
-        name: "ECS",
-        url: "url.original",
-        host: Some("url.domain"),
-        scheme: Some("url.scheme"),
-        agent: Some("user_agent.original"),
-        time: Some(("@timestamp", None)),
-        client: Some("client.ip"),
-        without: Some("url.port"),
-        ..NONE
-    },
-    KnownLayout {
-        name: "ECS",
-        url: "url.original",
-        host: Some("url.domain"),
-        agent: Some("user_agent.original"),
-        time: Some(("@timestamp", None)),
-        client: Some("client.ip"),
-        without: Some("url.port"),
-        ..NONE
-    },
-    KnownLayout {
-        name: "ECS",
-        url: "url.path",
-        host: Some("url.domain"),
-        query: Some("url.query"),
-        scheme: Some("url.scheme"),
-        agent: Some("user_agent.original"),
-        time: Some(("@timestamp", None)),
-        client: Some("client.ip"),
-        without: Some("url.port"),
-        ..NONE
-    },
+    "program: ECS, URL: url.full, agent: user_agent.original, time: @timestamp, \
+     client: client.ip",
+    "program: ECS, URL: url.original, host: url.domain, scheme: url.scheme, \
+     agent: user_agent.original, time: @timestamp, client: client.ip, without: url.port",
+    "program: ECS, URL: url.original, host: url.domain, agent: user_agent.original, \
+     time: @timestamp, client: client.ip, without: url.port",
+    "program: ECS, URL: url.path, host: url.domain, query: url.query, scheme: url.scheme, \
+     agent: user_agent.original, time: @timestamp, client: client.ip, without: url.port",
     // caddyserver.com, "How Logging Works"; version 2.
-    KnownLayout {
-        name: "Caddy",
-        url: "request.uri",
-        host: Some("request.host"),
-        agent: Some("request.headers.User-Agent"),
-        time: Some(("ts", Some(TimeUnit::Seconds))),
-        client: Some("request.remote_ip"),
-        also: &["request.method", "logger"],
-        ..NONE
-    },
+    "program: Caddy, URL: request.uri, host: request.host, agent: request.headers.User-Agent, \
+     time: ts, unit: s, client: request.remote_ip, also: request.method, also: logger",
     // doc.traefik.io, "Access Logs"; versions 2 and 3. RequestPath has the query. RequestAddr is the Host
     // header, whose port is not in RequestHost but in RequestPort.
-    KnownLayout { host: Some("RequestAddr"), without: None, ..TRAEFIK },
-    TRAEFIK,
+    "program: Traefik, URL: RequestPath, host: RequestAddr, scheme: RequestScheme, \
+     agent: request_User-Agent, time: StartUTC, client: ClientHost",
+    "program: Traefik, URL: RequestPath, host: RequestHost, scheme: RequestScheme, \
+     agent: request_User-Agent, time: StartUTC, client: ClientHost, without: RequestPort",
     // kubernetes.github.io/ingress-nginx, "Log format", the example of a format in JSON.
-    KnownLayout {
-        name: "ingress-nginx",
-        url: "path",
-        host: Some("vhost"),
-        query: Some("request_query"),
-        agent: Some("http_user_agent"),
-        time: Some(("time", None)),
-        client: Some("remote_addr"),
-        also: &["request_proto"],
-        ..NONE
-    },
+    "program: ingress-nginx, URL: path, host: vhost, query: request_query, \
+     agent: http_user_agent, time: time, client: remote_addr, also: request_proto",
     // techdocs.akamai.com, DataStream 2, "Data set parameters". reqHost lacks the port, which is in reqPort:
     // one that is not usual is noted.
-    KnownLayout {
-        name: "Akamai DataStream 2",
-        url: "reqPath",
-        host: Some("reqHost"),
-        query: Some("queryStr"),
-        scheme: Some("proto"),
-        agent: Some("UA"),
-        time: Some(("reqTimeSec", Some(TimeUnit::Seconds))),
-        client: Some("cliIP"),
-        ..NONE
-    },
+    "program: Akamai DataStream 2, URL: reqPath, host: reqHost, query: queryStr, scheme: proto, \
+     agent: UA, time: reqTimeSec, unit: s, client: cliIP",
     // learn.microsoft.com, "Diagnostic logs for Application Gateway".
-    KnownLayout {
-        name: "Azure Application Gateway",
-        url: "properties.requestUri",
-        host: Some("properties.host"),
-        query: Some("properties.requestQuery"),
-        agent: Some("properties.userAgent"),
-        time: Some(("timeStamp", None)),
-        client: Some("properties.clientIP"),
-        ..NONE
-    },
+    "program: Azure Application Gateway, URL: properties.requestUri, host: properties.host, \
+     query: properties.requestQuery, agent: properties.userAgent, time: timeStamp, \
+     client: properties.clientIP",
     // learn.microsoft.com, "Monitor Azure Front Door", access log.
-    KnownLayout {
-        name: "Azure Front Door",
-        url: "properties.requestUri",
-        agent: Some("properties.userAgent"),
-        time: Some(("time", None)),
-        client: Some("properties.clientIp"),
-        also: &["properties.trackingReference"],
-        ..NONE
-    },
+    "program: Azure Front Door, URL: properties.requestUri, agent: properties.userAgent, \
+     time: time, client: properties.clientIp, also: properties.trackingReference",
     // cloud.google.com, "HttpRequest" of LogEntry.
-    KnownLayout {
-        name: "Google Cloud load balancer",
-        url: "httpRequest.requestUrl",
-        agent: Some("httpRequest.userAgent"),
-        time: Some(("timestamp", None)),
-        client: Some("httpRequest.remoteIp"),
-        ..NONE
-    },
+    "program: Google Cloud load balancer, URL: httpRequest.requestUrl, \
+     agent: httpRequest.userAgent, time: timestamp, client: httpRequest.remoteIp",
     // developers.cloudflare.com, Logpush, "HTTP requests". ClientRequestURI has the query.
-    KnownLayout {
-        name: "Cloudflare Logpush",
-        url: "ClientRequestURI",
-        host: Some("ClientRequestHost"),
-        scheme: Some("ClientRequestScheme"),
-        agent: Some("ClientRequestUserAgent"),
-        time: Some(("EdgeStartTimestamp", None)),
-        client: Some("ClientIP"),
-        ..NONE
-    },
+    "program: Cloudflare Logpush, URL: ClientRequestURI, host: ClientRequestHost, \
+     scheme: ClientRequestScheme, agent: ClientRequestUserAgent, time: EdgeStartTimestamp, \
+     client: ClientIP",
     // docs.fastly.com, "Useful log formats", the format in JSON. `url` is req.url, with the query.
-    KnownLayout {
-        name: "Fastly",
-        url: "url",
-        host: Some("host"),
-        agent: Some("request_user_agent"),
-        time: Some(("timestamp", None)),
-        client: Some("client_ip"),
-        also: &["fastly_server", "request_method"],
-        ..NONE
-    },
+    "program: Fastly, URL: url, host: host, agent: request_user_agent, time: timestamp, \
+     client: client_ip, also: fastly_server, also: request_method",
     // docs.imperva.com, "Log File Structure", fields of the W3C format.
-    KnownLayout {
-        name: "Imperva",
-        url: "cs-uri",
-        host: Some("cs-host"),
-        query: Some("cs-uri-query"),
-        agent: Some("cs(User-Agent)"),
-        client: Some("c-ip"),
-        also: &["cs-vid"],
-        ..NONE
-    },
+    "program: Imperva, URL: cs-uri, host: cs-host, query: cs-uri-query, agent: cs(User-Agent), \
+     client: c-ip, also: cs-vid",
     // screamingfrog.co.uk, "User guide", the tab Internal.
-    KnownLayout { name: "Screaming Frog", url: "Address", also: &["Status Code"], ..NONE },
+    "program: Screaming Frog, URL: Address, also: Status Code",
     // linkchecker 10, output csv. Its rows lack the last field of the header.
-    KnownLayout {
-        name: "LinkChecker",
-        url: "url",
-        also: &["urlname", "parentname", "result"],
-        missing_max: 1,
-        ..NONE
-    },
+    "program: LinkChecker, URL: url, also: urlname, also: parentname, also: result, missing: 1",
     // advertools.readthedocs.io, crawl and url_to_df; version 0.17.
-    KnownLayout {
-        name: "advertools",
-        url: "url",
-        time: Some(("crawl_time", None)),
-        also: &["h1", "resp_headers_Content-Type"],
-        ..NONE
-    },
-    KnownLayout { name: "advertools", url: "url", also: &["netloc", "path", "query"], ..NONE },
+    "program: advertools, URL: url, time: crawl_time, also: h1, also: resp_headers_Content-Type",
+    "program: advertools, URL: url, also: netloc, also: path, also: query",
 ];
 
+static KNOWN: LazyLock<Vec<KnownLayout>> =
+    LazyLock::new(|| ROWS.iter().map(|row| KnownLayout::of_row(row)).collect());
+
 impl KnownLayout {
-    /// Returns the names of the parts in the order of [`Value::ALL`].
-    fn parts(&self) -> [Option<&'static str>; Value::ALL.len()] {
-        let KnownLayout { url, host, query, scheme, agent, client, .. } = *self;
-        [Some(url), self.time.map(|(name, _)| name), agent, host, query, scheme, client]
+    /// Reads a row.
+    ///
+    /// # Panics
+    ///
+    /// If it is none: the rows are ours.
+    fn of_row(row: &'static str) -> KnownLayout {
+        let mut layout = KnownLayout::default();
+        for part in row.split(", ") {
+            let (key, text) = part.split_once(": ").expect("a key and its text");
+            match key {
+                "program" => layout.name = text,
+                "unit" => {
+                    let unit = TimeUnit::ALL.into_iter().find(|it| it.as_str() == text);
+                    layout.unit = Some(unit.expect("a unit"));
+                }
+                "also" => layout.also.push(text),
+                "without" => layout.without = Some(text),
+                "missing" => layout.missing_max = text.parse().expect("a number of fields"),
+                noun => {
+                    let value = Value::ALL.into_iter().find(|it| it.noun() == noun);
+                    layout.parts[value.expect("a value") as usize] = Some(text);
+                }
+            }
+        }
+        layout
     }
 
     /// Whether a table with these names, without backslashes, has all names of the layout, and `config` names
     /// no other places.
     fn fits(&self, names: &[String], config: &ListConfig) -> bool {
         let has = |name: &str| names.iter().any(|it| it == name);
-        let mut parts = Value::ALL.into_iter().zip(self.parts()).zip(config.places());
+        let mut parts = Value::ALL.into_iter().zip(self.parts).zip(config.places());
         parts.all(|((value, part), place)| {
             let is_required = !matches!(value, Value::Agent | Value::Time | Value::Client);
             match (part, place) {
@@ -308,11 +159,11 @@ pub(super) fn known(
     names: &[impl AsRef<[u8]>],
     config: &ListConfig,
 ) -> Option<(&'static KnownLayout, ListConfig)> {
-    let texts: Vec<String> = names.iter().map(|name| text_of(name.as_ref())).collect();
+    let texts: Vec<String> = names.iter().map(|name| shown(name.as_ref())).collect();
     let plain: Vec<String> = texts.iter().map(|name| name.replace('\\', "")).collect();
     let layout = KNOWN.iter().find(|layout| layout.fits(&plain, config))?;
     let is_own = |place: &Place| matches!(place, Place::Record | Place::Offered(_));
-    let unit = layout.time.and_then(|(_, unit)| unit).filter(|_| is_own(&config.times));
+    let unit = layout.unit.filter(|_| is_own(&config.times));
     let part = |(value, part): (Value, Option<&str>)| {
         let is_asked = match value {
             Value::Time => is_own(&config.times),
@@ -323,13 +174,9 @@ pub(super) fn known(
         let place = plain.iter().position(|name| part.is_some_and(|part| name == part))?;
         is_asked.then(|| texts[place].clone())
     };
-    let mut parts = Value::ALL.into_iter().zip(layout.parts()).map(part);
+    let mut parts = Value::ALL.into_iter().zip(layout.parts).map(part);
     let parts = std::array::from_fn(|_| parts.next().flatten());
     Some((layout, config.with_parts(parts, unit)))
-}
-
-fn text_of(name: &[u8]) -> String {
-    String::from_utf8_lossy(name.trim_ascii()).into_owned()
 }
 
 /// Returns the names among `fields`, paths of members, that could be of parts of the URL next to the member at
@@ -359,13 +206,14 @@ mod tests {
     /// Every layout is found by its own names, and only by all of them.
     #[test]
     fn a_layout_is_found_by_all_of_its_names() {
-        for layout in KNOWN {
-            let required = [Some(layout.url), layout.host, layout.query, layout.scheme];
+        for layout in KNOWN.iter() {
+            let required = [Value::Url, Value::Host, Value::Query, Value::Scheme];
+            let required = required.map(|value| layout.parts[value as usize]);
             let names: Vec<&str> =
                 required.into_iter().flatten().chain(layout.also.iter().copied()).collect();
             let (found, config) = known(&names, &ListConfig::default()).unwrap();
             assert_eq!(found.name, layout.name);
-            assert_eq!(config.urls, Place::named([layout.url]), "{}", layout.name);
+            assert_eq!(config.urls, Place::named(required[0]), "{}", layout.name);
             for left_out in &names {
                 let names: Vec<&&str> = names.iter().filter(|it| *it != left_out).collect();
                 let names: Vec<&str> = names.into_iter().copied().collect();

@@ -96,8 +96,8 @@ pub use host::{given_host, joined_url};
 use layout::Layout;
 pub use log::LogFormat;
 pub(crate) use log::OpenStreams;
+use noticed::Doubts;
 pub use noticed::Noticed;
-use noticed::{Doubts, HostsOf};
 use parquet::ParquetList;
 pub use place::Place;
 use place::{LeftPart, Value};
@@ -521,7 +521,7 @@ impl List {
     pub fn missing_field(&self, noticed: Noticed, are_all: bool) -> Option<String> {
         let asked = match &self.layout {
             Layout::Fields(members) | Layout::Cdxj(members) => &members.asked,
-            _ => self.file.as_ref()?.asked(),
+            _ => &self.file.as_ref()?.asked,
         };
         asked.missing(&self.name, self.format, noticed, are_all)
     }
@@ -564,9 +564,13 @@ impl List {
     /// Describes what is in doubt in requests, once all records were read.
     pub fn doubts_of_requests(&self, noticed: Noticed) -> impl Iterator<Item = String> {
         let hosts = match &self.layout {
-            Layout::Log(line) if line.is_host_found() => HostsOf::Server,
-            Layout::Log(_) => HostsOf::Headers,
-            _ => HostsOf::Records,
+            Layout::Log(line) if line.is_host_found() => {
+                "the log names; the host of the log decides"
+            }
+            Layout::Log(_) => "‹host› or the log names; the host of the target decides",
+            _ => {
+                "its record or ‹host› names; the host of the record decides, or, without one, the host of the target"
+            }
         };
         let found = Doubts::OF_REQUESTS.into_iter().map(move |it| (it, noticed.count(it)));
         let found = found.filter(|(_, count)| *count > 0);

@@ -41,11 +41,12 @@ impl Doubts {
         if is_so { self.and(doubt) } else { self }
     }
 
-    /// Says what so many requests have, in a list whose hosts are `hosts`.
-    pub(super) fn describe(self, requests: &str, hosts: HostsOf) -> String {
+    /// Says what so many requests have. `names_hosts` says what names hosts next to targets, and which of the
+    /// two decides.
+    pub(super) fn describe(self, requests: &str, names_hosts: &str) -> String {
         match self {
             Doubts::OTHER_HOST => {
-                format!("{requests} with a target on another origin than {}", hosts.describe())
+                format!("{requests} with a target on another origin than {names_hosts}")
             }
             Doubts::NO_QUERY => format!(
                 "{requests} whose queries this server does not log; a rule with `?` may decide otherwise"
@@ -99,10 +100,7 @@ impl LeftPart {
         let fields = match (fields, self) {
             ([field], _) => format!("`{field}`"),
             ([others @ .., last], _) => format!("`{}` or `{last}`", others.join("`, `")),
-            ([], LeftPart::Query) => "a field such as `args`".to_owned(),
-            ([], LeftPart::Host) => "a field such as `host`".to_owned(),
-            ([], LeftPart::Scheme) => "a field such as `scheme`".to_owned(),
-            ([], LeftPart::Port) => "a field such as `port`".to_owned(),
+            ([], usual) => format!("a field such as `{usual}`"),
         };
         match self {
             LeftPart::Query => format!(
@@ -155,29 +153,5 @@ impl Noticed {
     /// Returns the number of records with a kind of doubt.
     pub(super) fn count(self, doubt: Doubts) -> u64 {
         self.doubts[doubt.0.trailing_zeros() as usize]
-    }
-}
-
-/// The kind of the hosts of a list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum HostsOf {
-    /// The hosts that a server found, and logged.
-    Server,
-    /// Headers in a log, or none.
-    Headers,
-    /// Fields of a table.
-    Records,
-}
-
-impl HostsOf {
-    /// Says what names hosts next to targets, and which of the two decides.
-    fn describe(self) -> &'static str {
-        match self {
-            HostsOf::Server => "the log names; the host of the log decides",
-            HostsOf::Headers => "‹host› or the log names; the host of the target decides",
-            HostsOf::Records => {
-                "its record or ‹host› names; the host of the record decides, or, without one, the host of the target"
-            }
-        }
     }
 }

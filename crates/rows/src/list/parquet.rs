@@ -73,7 +73,7 @@ pub struct ParquetList {
     /// The columns of objects with values.
     objects: Vec<Objects>,
     /// The values of rows with objects.
-    asked: AskedValues,
+    pub(super) asked: AskedValues,
     /// Whether records are decided as of their times, and whether visits are read.
     decides_by_time: bool,
     has_visits: bool,
@@ -216,7 +216,9 @@ impl ParquetList {
     /// complete Parquet file, or a column is missing or cannot hold the values.
     pub fn open(name: &str, file: File, config: &ListConfig) -> Result<ParquetList, InputError> {
         let source = ParquetSource::open(name, file, PageIndexPolicy::Optional)?;
-        let found = guarded(|| {
+        let is_asked = config.urls.is_asked();
+        let (decides_by_time, has_visits) = (config.times.is_asked(), config.clients.is_wanted());
+        let list = guarded(move || {
             let file = Columns::of(&source)?;
             let names: Vec<String> = file.names().iter().map(ToString::to_string).collect();
             let known = layouts::known(&[names, source.leaf_names()].concat(), config);
@@ -261,29 +263,25 @@ impl ParquetList {
             let numbered: Vec<(usize, &Leaf)> =
                 leaves.iter().map(|(value, leaf)| (*value as usize, leaf)).collect();
             let objects = Objects::of(&numbered, &IN_LISTS)?;
-            let asked = AskedValues::new(places.map(Place::clone), config.unit, Vec::new());
-            let left = (left, unreadable, left_parts);
-            Ok((leaves, left, objects, asked, projection, layout, hosts))
+            let (unit, places) = (config.unit, places.map(Place::clone));
+            let asked = AskedValues { unit, places, fields: Vec::new() };
+            Ok(ParquetList {
+                leaves,
+                left,
+                unreadable,
+                left_parts,
+                objects,
+                asked,
+                decides_by_time,
+                has_visits,
+                is_found: !is_asked || layout.is_some(),
+                hosts,
+                projection,
+                layout,
+                source,
+            })
         });
-        let (leaves, (left, unreadable, left_parts), objects, asked, projection, layout, hosts) =
-            found.map_err(|problem| InputError::list(name, problem))?;
-        let is_found = !config.urls.is_asked() || layout.is_some();
-        let (decides_by_time, has_visits) = (config.times.is_asked(), config.clients.is_wanted());
-        Ok(ParquetList {
-            source,
-            leaves,
-            left,
-            unreadable,
-            left_parts,
-            objects,
-            asked,
-            decides_by_time,
-            has_visits,
-            is_found,
-            hosts,
-            projection,
-            layout,
-        })
+        list.map_err(|problem| InputError::list(name, problem))
     }
 
     /// Returns the name of the column with the URLs.
@@ -299,10 +297,6 @@ impl ParquetList {
 
     fn urls(&self) -> &Leaf {
         &self.leaves[0].1
-    }
-
-    pub(super) fn asked(&self) -> &AskedValues {
-        &self.asked
     }
 
     /// Whether a column, or a member of the objects in one, has a value.

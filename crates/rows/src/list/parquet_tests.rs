@@ -798,7 +798,7 @@ fn a_member_that_no_text_has_is_missing() {
                 noticed.add(&block.doubts, block.seen);
             }
         }
-        list.asked().missing("a", ListFormat::Parquet, noticed, true)
+        list.asked.missing("a", ListFormat::Parquet, noticed, true)
     };
     assert_eq!(missing("m.h"), None);
     assert!(missing("m.host").unwrap().starts_with("no record has a field `m.host`"));

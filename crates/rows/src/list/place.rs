@@ -6,6 +6,7 @@
 
 use portcullis_captures::json_path::{FieldPath, NameSet};
 use portcullis_captures::names::listed;
+use portcullis_dialect::words;
 use portcullis_text::figures::counted;
 
 use super::ListFormat;
@@ -17,54 +18,32 @@ pub(crate) const URL_NAMES: [&str; 4] = ["url", "address", "loc", "uri"];
 /// Names for the parts of the URL of a path, besides names with `query` in them. A host in a field `hostname`
 /// may be the machine that wrote the log, and a port in `server_port` that after a proxy. A `port` counts in an
 /// object with the path, as ECS has it.
-const PART_NAMES: [(&str, LeftPart); 33] = [
-    ("args", LeftPart::Query),
-    ("qs", LeftPart::Query),
-    ("params", LeftPart::Query),
-    ("uri_args", LeftPart::Query),
-    ("request_args", LeftPart::Query),
-    ("host", LeftPart::Host),
-    ("http_host", LeftPart::Host),
-    ("vhost", LeftPart::Host),
-    ("authority", LeftPart::Host),
-    (":authority", LeftPart::Host),
-    ("request_host", LeftPart::Host),
-    ("requestaddr", LeftPart::Host),
-    ("domain", LeftPart::Host),
-    ("url.domain", LeftPart::Host),
-    ("url_host_name", LeftPart::Host),
-    ("x-host-header", LeftPart::Host),
-    ("cs-host", LeftPart::Host),
-    ("reqhost", LeftPart::Host),
-    ("requesthost", LeftPart::Host),
-    ("clientrequesthost", LeftPart::Host),
-    ("scheme", LeftPart::Scheme),
-    ("proto", LeftPart::Scheme),
-    ("x_forwarded_proto", LeftPart::Scheme),
-    ("url.scheme", LeftPart::Scheme),
-    ("url_protocol", LeftPart::Scheme),
-    ("cs-protocol", LeftPart::Scheme),
-    ("requestscheme", LeftPart::Scheme),
-    ("clientrequestscheme", LeftPart::Scheme),
-    ("reqport", LeftPart::Port),
-    ("requestport", LeftPart::Port),
-    ("url.port", LeftPart::Port),
-    ("url_port", LeftPart::Port),
-    ("port", LeftPart::Port),
+const PART_NAMES: [(LeftPart, &[&str]); 7] = [
+    (LeftPart::Query, &["args", "qs", "params", "uri_args", "request_args"]),
+    (LeftPart::Host, &["host", "http_host", "vhost", "authority", ":authority"]),
+    (LeftPart::Host, &["domain", "url.domain", "url_host_name", "x-host-header", "cs-host"]),
+    (
+        LeftPart::Host,
+        &["request_host", "requestaddr", "reqhost", "requesthost", "clientrequesthost"],
+    ),
+    (LeftPart::Scheme, &["scheme", "proto", "x_forwarded_proto", "url.scheme", "url_protocol"]),
+    (LeftPart::Scheme, &["cs-protocol", "requestscheme", "clientrequestscheme"]),
+    (LeftPart::Port, &["reqport", "requestport", "url.port", "url_port", "port"]),
 ];
 
-/// A part of the URL of a path that a field of its record may have although no flag and no layout names it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum LeftPart {
-    Query,
-    Host,
-    Scheme,
-    Port,
+fn part_names() -> impl Iterator<Item = (&'static str, LeftPart)> {
+    PART_NAMES.iter().flat_map(|(part, names)| names.iter().map(|name| (*name, *part)))
 }
 
-impl LeftPart {
-    pub const ALL: [LeftPart; 4] =
-        [LeftPart::Query, LeftPart::Host, LeftPart::Scheme, LeftPart::Port];
+words! {
+    /// A part of the URL of a path that a field of its record may have although no flag and no layout names it,
+    /// with the name of such a field.
+    pub enum LeftPart {
+        Query => "args",
+        Host => "host",
+        Scheme => "scheme",
+        Port => "port",
+    }
 }
 
 /// Names in server logs for the target that a client asked for, besides the `uri` of the file that they served.
@@ -91,16 +70,17 @@ pub enum Place {
     Named(Vec<String>),
 }
 
-/// A value of a record.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Value {
-    Url,
-    Time,
-    Agent,
-    Host,
-    Query,
-    Scheme,
-    Client,
+words! {
+    /// A value of a record, with its noun and the flag that names its place.
+    pub enum Value {
+        Url => "URL": "‹url_field›",
+        Time => "time": "‹time_field›",
+        Agent => "agent": "‹agent_field›",
+        Host => "host": "‹host_field›",
+        Query => "query": "‹query_field›",
+        Scheme => "scheme": "‹scheme_field›",
+        Client => "client": "‹client_field›",
+    }
 }
 
 /// Returns what the names in records of a format are of; `None` if it has none.
@@ -113,39 +93,13 @@ pub(super) fn names_of(format: ListFormat) -> Option<&'static str> {
 }
 
 impl Value {
-    pub const ALL: [Value; 7] = [
-        Value::Url,
-        Value::Time,
-        Value::Agent,
-        Value::Host,
-        Value::Query,
-        Value::Scheme,
-        Value::Client,
-    ];
-
     pub fn noun(self) -> &'static str {
-        match self {
-            Value::Url => "URL",
-            Value::Time => "time",
-            Value::Agent => "agent",
-            Value::Host => "host",
-            Value::Query => "query",
-            Value::Scheme => "scheme",
-            Value::Client => "client",
-        }
+        self.as_str()
     }
 
     /// Returns the flag that names the place.
     pub fn flag(self) -> &'static str {
-        match self {
-            Value::Url => "‹url_field›",
-            Value::Time => "‹time_field›",
-            Value::Agent => "‹agent_field›",
-            Value::Host => "‹host_field›",
-            Value::Query => "‹query_field›",
-            Value::Scheme => "‹scheme_field›",
-            Value::Client => "‹client_field›",
-        }
+        self.describe()
     }
 
     /// Whether a format has the value itself.
@@ -304,8 +258,7 @@ impl TableColumn {
     /// Returns the position of the column. The error says that two columns have its name.
     pub fn only(&self, names: &[impl AsRef<[u8]>], value: Value) -> Result<usize, String> {
         let Some(other) = self.other else { return Ok(self.place) };
-        let name = |place: usize| String::from_utf8_lossy(names[place].as_ref().trim_ascii());
-        let (name, of_other) = (name(self.place), name(other));
+        let [name, of_other] = [self.place, other].map(|place| shown(names[place].as_ref()));
         let called = if name == of_other {
             format!("both called `{name}`")
         } else {
@@ -375,7 +328,12 @@ pub(super) fn has_scheme(text: &[u8]) -> bool {
 pub(super) fn rival(names: &[impl AsRef<[u8]>], place: usize, has_paths: bool) -> Option<String> {
     let mut others = names.iter().enumerate().filter(|(other, _)| *other != place);
     let (_, name) = others.find(|(_, name)| could_be_url(name.as_ref(), has_paths))?;
-    Some(String::from_utf8_lossy(name.as_ref().trim_ascii()).into_owned())
+    Some(shown(name.as_ref()))
+}
+
+/// Returns a name or a value without blanks around it, as it can be shown.
+pub(super) fn shown(name: &[u8]) -> String {
+    String::from_utf8_lossy(name.trim_ascii()).into_owned()
 }
 
 /// Returns the part of the URL of a path that a column or a field with this name next to it has, in any case.
@@ -383,8 +341,8 @@ pub(super) fn rival(names: &[impl AsRef<[u8]>], place: usize, has_paths: bool) -
 pub(super) fn part_called(name: &[u8], are_inside: bool) -> Option<LeftPart> {
     let is = |usual: &str| name.eq_ignore_ascii_case(usual.as_bytes());
     let is_last = |usual: &str| name.last().map(u8::to_ascii_lowercase) == usual.bytes().last();
-    let mut usual = PART_NAMES.iter().filter(|(usual, _)| usual.len() == name.len());
-    let found = usual.find(|(usual, _)| is_last(usual) && is(usual)).map(|(_, part)| *part);
+    let mut usual = part_names().filter(|(usual, _)| usual.len() == name.len());
+    let found = usual.find(|(usual, _)| is_last(usual) && is(usual)).map(|(_, part)| part);
     let found = found.or_else(|| has_query(name).then_some(LeftPart::Query));
     found.filter(|_| are_inside || !is("port"))
 }
@@ -401,7 +359,7 @@ pub(super) fn part_near(url: &[u8], name: &[u8], are_inside: bool) -> Option<Lef
 
 /// Returns the usual names of parts.
 pub(super) fn usual_names(is_left: impl Fn(LeftPart) -> bool) -> NameSet {
-    let names = PART_NAMES.iter().filter(|(_, part)| is_left(*part));
+    let names = part_names().filter(|(_, part)| is_left(*part));
     names.fold(NameSet::default(), |set, (name, _)| set.with(name.as_bytes()))
 }
 
@@ -416,7 +374,7 @@ mod tests {
 
     #[test]
     fn names_of_parts_are_found_in_any_case() {
-        for (name, part) in PART_NAMES {
+        for (name, part) in part_names() {
             for name in [name.to_owned(), name.to_ascii_uppercase()] {
                 assert_eq!(part_called(name.as_bytes(), true), Some(part), "{name}");
                 assert!(usual_names(|it| it == part).may_have(name.as_bytes()), "{name}");

@@ -11,9 +11,10 @@
 
 use super::delimited::CellColumns;
 use super::layout::Layout;
-use super::layouts;
+use super::layouts::{self, KnownLayout};
+use super::log::words::is_number;
 use super::look::{LINES, Look};
-use super::place::{TableColumn, Value, could_be_url, has_scheme, part_near, rival};
+use super::place::{TableColumn, Value, could_be_url, has_scheme, part_near, rival, shown};
 use super::request::target;
 use super::{List, ListConfig, Place, advice};
 use crate::limits::{RECORDS_LOOKED_AT_MAX, TABLE_COMMENTS_MAX};
@@ -28,9 +29,8 @@ struct FirstRow {
     end: usize,
     column: TableColumn,
     is_header: bool,
-    /// The name of the known layout, the number of fields that its rows may lack, and the settings with its
-    /// places.
-    layout: Option<(&'static str, usize, ListConfig)>,
+    /// The known layout, and the settings with its places.
+    layout: Option<(&'static KnownLayout, ListConfig)>,
 }
 
 /// How the rows fit a separator and numbers of columns.
@@ -142,8 +142,7 @@ impl Look<'_> {
         }
         let may_be_header = !self.config.is_headless && !has_target(&row);
         let layout = layouts::known(&row, self.config).filter(|_| may_be_header);
-        let layout = layout.map(|(it, config)| (it.name, it.missing_max, config));
-        let config = layout.as_ref().map_or(self.config, |(_, _, config)| config);
+        let config = layout.as_ref().map_or(self.config, |(_, config)| config);
         let found = column(&row, config);
         Ok(found.map(|(column, is_header)| FirstRow {
             separator,
@@ -225,36 +224,30 @@ impl Look<'_> {
     /// Returns the list with this first row.
     fn with_first_row(&self, first: FirstRow) -> Result<List, String> {
         let FirstRow { separator, row, end, column, is_header, layout } = first;
-        let (layout, missing_max, config) = match layout {
-            Some((name, missing_max, config)) => (Some(name), missing_max, config),
-            None => (None, 0, self.config.clone()),
+        let (layout, config) = match layout {
+            Some((layout, config)) => (Some(layout), config),
+            None => (None, self.config.clone()),
         };
         config.check(self.format, true)?;
         if let Some(problem) = name_or_number(&row, &config).filter(|_| is_header) {
             return Err(problem);
         }
         let look = Look { config: &config, ..*self };
-        let ListConfig { times, agents, hosts, queries, schemes, clients, unit, .. } = &config;
         let url = column.only(&row, Value::Url)?;
-        let place = |at: &Place, value| {
+        let mut places = [None; Value::ALL.len()];
+        for (value, at) in Value::ALL.into_iter().zip(config.places()).skip(1) {
             let found = at.is_read().then(|| value_column(&row, is_header, at, value));
             let of_folder = |problem| advice::of_folder(self.name, at, value).unwrap_or(problem);
-            found.transpose().map_err(of_folder)
-        };
-        let others = [
-            place(times, Value::Time)?,
-            place(agents, Value::Agent)?,
-            place(hosts, Value::Host)?,
-            place(queries, Value::Query)?,
-            place(schemes, Value::Scheme)?,
-            place(clients, Value::Client)?,
-        ];
+            places[value as usize] = found.transpose().map_err(of_folder)?;
+        }
+        let [_, others @ ..] = places;
         if row.len() == 1 {
             // A table with another delimiter is lines with more than a URL.
             let rows = if is_header { &self.text[end..] } else { self.text };
             advice::check_lines(self.name, rows, self.is_whole, is_header)?;
         }
-        let (unit, count) = (*unit, row.len());
+        let missing_max = layout.map_or(0, |layout| layout.missing_max);
+        let (unit, count) = (config.unit, row.len());
         let has_paths = is_header && config.hosts_in(self.format).is_some();
         let is_read = |place: usize| place == url || others.contains(&Some(place));
         let left = |(place, name): (usize, &Vec<u8>)| {
@@ -263,7 +256,7 @@ impl Look<'_> {
             is_left.then_some((part, place))
         };
         let left: Vec<_> = row.iter().enumerate().filter_map(left).collect();
-        let names = left.iter().map(|&(part, place)| (part, text_of(&row[place]))).collect();
+        let names = left.iter().map(|&(part, place)| (part, shown(&row[place]))).collect();
         let list =
             look.table(CellColumns { separator, url, others, left, unit, count, missing_max });
         let list = List { left: names, ..list };
@@ -283,8 +276,8 @@ impl Look<'_> {
             return Ok(List { note, ..list });
         }
         let found = match layout {
-            Some(name) => format!("column `{}` ({name})", text_of(&row[url])),
-            None => format!("column `{}`", text_of(&row[url])),
+            Some(layout) => format!("column `{}` ({})", shown(&row[url]), layout.name),
+            None => format!("column `{}`", shown(&row[url])),
         };
         // A number may have been meant for a table without a header.
         let is_usual = || TableColumn::find(&row[url..=url], &Place::Usual).is_some();
@@ -408,9 +401,8 @@ fn only_url(row: &[Vec<u8>]) -> Option<TableColumn> {
 /// Whether a row whose cell at `place` a flag names is a record nevertheless: the error about a missing column
 /// shows the first row of a table without a header.
 fn is_record(row: &[Vec<u8>], place: usize) -> bool {
-    let is_number = |cell: &Vec<u8>| !cell.is_empty() && cell.iter().all(u8::is_ascii_digit);
-    let has_scheme = has_scheme(&row[place]);
-    has_scheme || advice::is_site(row, place) && row.iter().any(is_number)
+    let has_number = || row.iter().any(|cell| is_number(cell));
+    has_scheme(&row[place]) || advice::is_site(row, place) && has_number()
 }
 
 /// Whether the first row has names, one of them for the column at `place`, which is known by its number.
@@ -467,8 +459,4 @@ pub(super) fn without_comments(mut text: &[u8]) -> &[u8] {
         text = &text[end..];
     }
     text
-}
-
-fn text_of(name: &[u8]) -> String {
-    String::from_utf8_lossy(name.trim_ascii()).into_owned()
 }

@@ -26,7 +26,7 @@ pub(in super::super) fn is_host(word: &[u8]) -> bool {
         && last.is_some_and(is_suffix)
 }
 
-fn is_number(text: &[u8]) -> bool {
+pub(in super::super) fn is_number(text: &[u8]) -> bool {
     !text.is_empty() && text.iter().all(u8::is_ascii_digit)
 }
 
