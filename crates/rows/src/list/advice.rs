@@ -21,30 +21,34 @@ use portcullis_files::kind::FileKind;
 use portcullis_robots::access::UnixSeconds;
 use portcullis_text::shell::word as in_shell;
 
+/// Returns a shell command that passes the input called `name` to `tool`, and what follows it. `plain` does so with
+/// a file that is not compressed.
+fn passed(name: &str, tool: &str, plain: String, then: &str) -> String {
+    let in_shell = in_shell(name);
+    match Coding::from_file_name(Path::new(name)) {
+        _ if name == STANDARD_INPUT => format!("pipe it through {tool}"),
+        Some(Coding::Gzip) => format!("zcat {in_shell} | {tool}{then}"),
+        Some(Coding::Zstd) => format!("zstdcat {in_shell} | {tool}{then}"),
+        _ => format!("{plain}{then}"),
+    }
+}
+
 /// Returns a shell command that pipes the input called `name` through `tool` into a file with the
 /// word `tag` in its name and an `extension`.
 fn piped(name: &str, tool: &str, tag: &str, extension: Option<&str>) -> String {
-    if name == STANDARD_INPUT {
-        return format!("pipe it through {tool}");
-    }
-    let plain = without_coding(Path::new(name));
-    let own = plain.extension().and_then(|it| it.to_str());
+    let path = without_coding(Path::new(name));
+    let own = path.extension().and_then(|it| it.to_str());
     // The command must not write over the file that it reads.
     let tag = if tag.is_empty() && own == extension { "-items" } else { tag };
-    let extension = extension.or(own);
-    let stem = plain.file_stem().unwrap_or_default().to_string_lossy();
-    let out = match extension {
-        Some(extension) => format!("{stem}{tag}.{extension}"),
-        None => format!("{stem}{tag}"),
+    let extension = extension.or(own).map(|it| format!(".{it}")).unwrap_or_default();
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let out = format!("{stem}{tag}{extension}");
+    // Of programs, and not within one.
+    let plain = match tool.contains("' | ") {
+        true => format!("cat {} | {tool}", in_shell(name)),
+        false => format!("{tool} < {}", in_shell(name)),
     };
-    let (name_in_shell, out) = (in_shell(name), in_shell(&out));
-    match Coding::from_file_name(Path::new(name)) {
-        Some(Coding::Gzip) => format!("zcat {name_in_shell} | {tool} > {out}"),
-        Some(Coding::Zstd) => format!("zstdcat {name_in_shell} | {tool} > {out}"),
-        // Of programs, and not within one.
-        _ if tool.contains("' | ") => format!("cat {name_in_shell} | {tool} > {out}"),
-        _ => format!("{tool} < {name_in_shell} > {out}"),
-    }
+    passed(name, tool, plain, &format!(" > {}", in_shell(&out)))
 }
 
 /// Returns a shell command that makes a list of plain lines of the input called `name`.
@@ -87,12 +91,7 @@ pub fn other_fields(name: &str, format: ListFormat) -> String {
             ),
         ),
     };
-    let command = match (Coding::from_file_name(Path::new(name)), in_shell(name)) {
-        _ if name == STANDARD_INPUT => format!("pipe it through {tool}"),
-        (Some(Coding::Gzip), name) => format!("zcat {name} | {tool}"),
-        (Some(Coding::Zstd), name) => format!("zstdcat {name} | {tool}"),
-        (_, name) => format!("{tool} {name}"),
-    };
+    let command = passed(name, &tool, format!("{tool} {}", in_shell(name)), "");
     format!("{head} names other fields than before; make a file for each: {command}")
 }
 
@@ -420,6 +419,9 @@ fn is_request(field: &str) -> bool {
     field.contains(" HTTP/") && target(field.as_bytes()).is_some()
 }
 
+/// Finds the URLs in a text.
+const URLS_IN_TEXT: &str = r#"grep -oE 'https?://[^]<>()"'\'' ]+'"#;
+
 /// Returns what a line is that has a URL in other text, as in Markdown and HTML, and what extracts the URLs of
 /// the list called `name`. `None` if it has none.
 pub fn of_text(name: &str, line: &str) -> Option<String> {
@@ -428,16 +430,16 @@ pub fn of_text(name: &str, line: &str) -> Option<String> {
     let is_inside = [&b"("[..], b"[", b"=\"", b"='"].iter().any(|open| before.ends_with(open));
     // A URL without a scheme may have another one in its query.
     (is_inside && !before.contains(&b'?')).then(|| {
-        let tool = r#"grep -oE 'https?://[^]<>()"'\'' ]+'"#;
-        format!("it looks like text with URLs in it; extract them: {}", to_lines(name, tool))
+        let command = to_lines(name, URLS_IN_TEXT);
+        format!("it looks like text with URLs in it; extract them: {command}")
     })
 }
 
 /// Returns what a list of HTML, such as the bookmarks of a browser, is, and what extracts the URLs of its
 /// links.
 pub fn of_html(name: &str) -> String {
-    let tool = r#"sed 's/&amp;/\&/g' | grep -oE 'https?://[^]<>()"'\'' ]+'"#;
-    format!("it looks like HTML; extract the URLs of its links: {}", to_lines(name, tool))
+    let command = to_lines(name, &format!(r"sed 's/&amp;/\&/g' | {URLS_IN_TEXT}"));
+    format!("it looks like HTML; extract the URLs of its links: {command}")
 }
 
 /// Returns what removes the quotes around a line that is otherwise a URL or a host, and leaves others.

@@ -32,17 +32,15 @@ pub(super) struct CellColumns {
     pub missing_max: usize,
 }
 
-/// A row and its values.
-pub(super) struct Row<'c> {
-    pub whole: &'c [u8],
-    pub end_bytes: u8,
-    pub values: Values<'c>,
-}
-
 impl CellColumns {
-    /// Returns the first row of `rest`, or `None` if `rest` is empty.
+    /// Returns the bytes of the first row of `rest`, the number of them that end it, and its values. `None` if
+    /// `rest` is empty.
     #[inline]
-    pub(super) fn read<'c>(&self, rest: &'c [u8], arena: &'c Bump) -> Option<Row<'c>> {
+    pub(super) fn read<'c>(
+        &self,
+        rest: &'c [u8],
+        arena: &'c Bump,
+    ) -> Option<(usize, u8, Values<'c>)> {
         if rest.is_empty() {
             return None;
         }
@@ -94,11 +92,9 @@ impl CellColumns {
             true => &[],
             false => self.left_in(&rest[..end - usize::from(end_bytes)], arena),
         };
-        Some(Row {
-            whole: &rest[..end],
-            end_bytes,
-            values: Values { url, time, agent, host, query, scheme, client, doubts, seen: 0, left },
-        })
+        let values =
+            Values { url, time, agent, host, query, scheme, client, doubts, seen: 0, left };
+        Some((end, end_bytes, values))
     }
 
     /// Returns the parts in the columns of a row that are not read.

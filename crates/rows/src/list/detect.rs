@@ -14,7 +14,7 @@ use super::layout::Layout;
 use super::log::{self, LogLine, Reads};
 use super::look::{LINES, Look};
 use super::place::{LeftPart, TableColumn, URL_NAMES, could_be_url, url_names};
-use super::stage::{FirstItems, first_line};
+use super::stage::first_line;
 use super::w3c::{self, W3cLine};
 use super::{FieldPath, List, ListConfig, ListFormat, Place, advice, crawl, layouts, stage, table};
 use crate::input::{Framing, InputError, Terminator};
@@ -78,14 +78,14 @@ pub(crate) fn detect(
     let may_be_array = matches!(format, ListFormat::JsonLines | ListFormat::Cdx);
     let is_array = may_be_array && advice::is_json_array(text) && !cdx::begins_with_names(text);
     let items = match is_array {
-        true => match FirstItems::find(name, text, is_whole)? {
+        true => match stage::first_items(name, text, is_whole)? {
             None => return Ok(None),
             items => items,
         },
         false => None,
     };
     let (first, text, format) =
-        items.as_ref().map_or((first, text, format), |it| (&it.lines, &it.lines, it.format));
+        items.as_ref().map_or((first, text, format), |(format, lines)| (lines, lines, *format));
     let found = Look { name, first, text, is_whole, format, config }.list();
     let Some(list) = found.map_err(wrong)? else { return Ok(None) };
     list.check_units(first, is_whole).map_err(wrong)?;

@@ -123,9 +123,9 @@ impl Layout {
             Layout::LogWords => with_values(&mut |text| crawl::log(text, has_time)),
             Layout::Columns(columns) => {
                 let row = || {
-                    let row = columns.read(records.rest(), arena)?;
-                    let record = records.take(row.whole.len(), row.end_bytes);
-                    Some(complete(&row.values, of_record(&row.values, record)))
+                    let (bytes, end_bytes, values) = columns.read(records.rest(), arena)?;
+                    let record = records.take(bytes, end_bytes);
+                    Some(complete(&values, of_record(&values, record)))
                 };
                 block.clear();
                 block.extend(iter::from_fn(row).take(RECORDS_AT_ONCE));

@@ -91,49 +91,41 @@ impl Stage for ItemLines {
     }
 }
 
-/// The first items of an array of JSON, as lines.
-pub(super) struct FirstItems {
-    pub format: ListFormat,
-    pub lines: Vec<u8>,
-}
-
-impl FirstItems {
-    /// Returns the items in `text`, the beginning of an array, which is the whole list called `name` if
-    /// `is_whole`. `None` if it has none yet.
-    ///
-    /// # Errors
-    ///
-    /// If the text is no JSON.
-    pub(super) fn find(
-        name: &str,
-        text: &[u8],
-        is_whole: bool,
-    ) -> Result<Option<FirstItems>, InputError> {
-        let first = text.trim_ascii_start().get(1..).unwrap_or_default().trim_ascii_start();
-        let format = match first.first() {
-            Some(b'"') => ListFormat::Lines,
-            Some(b'[') => ListFormat::Cdx,
-            _ => ListFormat::JsonLines,
-        };
-        let stream = Source::from_reader(name, io::Cursor::new(text.to_vec()));
-        let (mut items, mut lines) = (ItemLines::new(stream, format), Vec::new());
-        let mut block = Vec::new();
-        let end = loop {
-            block.clear();
-            let end = items.next_lines(&mut block);
-            lines.extend_from_slice(&block);
-            if end.is_err() || block.is_empty() {
-                break end;
-            }
-        };
-        match end {
-            Err(_) if lines.is_empty() && !is_whole => Ok(None),
-            Err(error) if lines.is_empty() => Err(error),
-            _ if format == ListFormat::Cdx && !is_row_of_names(first_line(&lines)) => {
-                Err(InputError::list(name, advice::json_array(name)))
-            }
-            _ => Ok(Some(FirstItems { format, lines })),
+/// Returns the items in `text`, the beginning of an array of JSON, which is the whole list called `name` if
+/// `is_whole`, as lines, and their format. `None` if it has none yet.
+///
+/// # Errors
+///
+/// If the text is no JSON.
+pub(super) fn first_items(
+    name: &str,
+    text: &[u8],
+    is_whole: bool,
+) -> Result<Option<(ListFormat, Vec<u8>)>, InputError> {
+    let first = text.trim_ascii_start().get(1..).unwrap_or_default().trim_ascii_start();
+    let format = match first.first() {
+        Some(b'"') => ListFormat::Lines,
+        Some(b'[') => ListFormat::Cdx,
+        _ => ListFormat::JsonLines,
+    };
+    let stream = Source::from_reader(name, io::Cursor::new(text.to_vec()));
+    let (mut items, mut lines) = (ItemLines::new(stream, format), Vec::new());
+    let mut block = Vec::new();
+    let end = loop {
+        block.clear();
+        let end = items.next_lines(&mut block);
+        lines.extend_from_slice(&block);
+        if end.is_err() || block.is_empty() {
+            break end;
         }
+    };
+    match end {
+        Err(_) if lines.is_empty() && !is_whole => Ok(None),
+        Err(error) if lines.is_empty() => Err(error),
+        _ if format == ListFormat::Cdx && !is_row_of_names(first_line(&lines)) => {
+            Err(InputError::list(name, advice::json_array(name)))
+        }
+        _ => Ok(Some((format, lines))),
     }
 }
 

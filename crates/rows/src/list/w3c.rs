@@ -105,11 +105,9 @@ impl W3cLine {
             .collect();
         let begins_with_server = all.first().is_some_and(|first| OF_SERVERS.contains(&&**first));
         if begins_with_server && directives.any(|(other, _)| !are_same(other, names)) {
-            return Err(
-                "lines `#Fields` before the first request name different fields; omit those of \
-                        other requests"
-                    .to_owned(),
-            );
+            let problem = "lines `#Fields` before the first request name different fields; omit those of \
+                           other requests";
+            return Err(problem.to_owned());
         }
         let find = |wanted: &[&str]| {
             wanted.iter().find_map(|wanted| all.iter().position(|name| name == wanted))
@@ -127,9 +125,7 @@ impl W3cLine {
         if times.is_asked() && time.is_none() {
             return Err(missing("the fields `date` and `time`"));
         }
-        let [date, time] = time
-            .filter(|_| times.is_wanted())
-            .map_or([None; 2], |(date, time)| [date, time].map(Some));
+        let (date, time) = time.filter(|_| times.is_wanted()).unzip();
         let places = [
             Some(stem),
             find(&["cs-uri-query"]),
@@ -203,18 +199,15 @@ impl W3cLine {
             Some(stem) if self.is_host_in_path => host_and_path(stem),
             stem => (host, stem),
         };
-        let time = date
-            .zip(time)
-            .and_then(|(date, time)| UnixSeconds::from_text(&[date, b"T", time].concat(), None));
+        let time = date.zip(time).map(|(date, time)| [date, b"T", time].concat());
+        let time = time.and_then(|time| UnixSeconds::from_text(&time, None));
         let scheme = protocol.and_then(scheme_of);
         let served = Served { host, is_header: true, scheme, port };
         let origin = served.origin(given, arena);
         let named = origin.or(given.map(Given::as_bytes));
         let named = named.map(|origin| Named { origin, decides: host.is_some() });
-        let target = match stem {
-            Some(stem) => self.target(stem, query, arena),
-            None => Err(Problem::NoRequest),
-        };
+        let target = stem.ok_or(Problem::NoRequest);
+        let target = target.and_then(|stem| self.target(stem, query, arena));
         let asked = target.and_then(|(target, doubts)| {
             if !is_target(target) || target.starts_with(b"/") {
                 return Ok((target, doubts));

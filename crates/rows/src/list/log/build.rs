@@ -34,15 +34,15 @@ impl Format {
         shows: Shows,
     ) -> Result<Format, String> {
         let (tokens, has_port) = merged(tokens);
-        let mut texts = cut_at_quotes(tokens, escape)?;
-        let chosen = Chosen::of(&texts.segments);
+        let (mut segments, has_tail) = cut_at_quotes(tokens, escape)?;
+        let chosen = Chosen::of(&segments);
         let Some(target) = chosen.target else {
             return Err("it has no request; it needs one field such as %r or $request".to_owned());
         };
-        for segment in &mut texts.segments {
+        for segment in &mut segments {
             segment.pieces.iter_mut().for_each(|piece| piece.slot = chosen.slot(piece));
         }
-        if let Some(piece) = texts.segments.iter().find_map(Segment::unreadable) {
+        if let Some(piece) = segments.iter().find_map(Segment::unreadable) {
             return Err(format!(
                 "the {} stands between texts that a client sends, so its ends are not known; put it in quotes, or \
                  separate it by TAB",
@@ -60,7 +60,7 @@ impl Format {
             ..targets
         };
         let (outside, inside): (Vec<_>, Vec<_>) =
-            texts.segments.into_iter().enumerate().partition(|(at, _)| at.is_multiple_of(2));
+            segments.into_iter().enumerate().partition(|(at, _)| at.is_multiple_of(2));
         let [outside, inside] =
             [outside, inside].map(|all| all.into_iter().map(|(_, it)| it).collect::<Vec<_>>());
         // A quote that a client sends could end a text, if it stood elsewhere than in the last ones.
@@ -73,32 +73,26 @@ impl Format {
         let changes_targets = targets.query_is_cut || targets.target_bytes.is_some();
         let has_rare = match escape {
             // Quotes that a client sends may be in a tail.
-            Escape::None => texts.has_tail,
+            Escape::None => has_tail,
             _ => has_escapes_outside,
         };
         let is_simple = !(quoting.is_raw() || has_rare || targets.are_urls || changes_targets);
-        let steps = || Steps::of(&outside, &inside, texts.has_tail);
-        let steps = is_simple.then(steps).flatten();
+        let steps = if is_simple { Steps::of(&outside, &inside, has_tail) } else { None };
         Ok(Format {
             name,
             text: text.to_owned(),
             steps,
             outside,
             inside,
-            has_tail: texts.has_tail,
+            has_tail,
             has_escapes_outside,
             escape,
             quoting,
             between_last,
             targets,
             shows,
-            has_host: chosen.host.is_some() || matches!(target, What::Url(_)),
-            is_host_found: chosen.host.is_some_and(|rank| rank % 2 == 1),
             has_port,
-            is_url: matches!(target, What::Url(_)),
-            has_agent: chosen.has_agent,
-            has_client: chosen.client.is_some(),
-            time: chosen.time,
+            chosen,
         })
     }
 }
@@ -113,12 +107,15 @@ fn noun(what: What) -> &'static str {
 }
 
 /// The fields that are read, of those that mean the same.
-struct Chosen {
-    host: Option<u8>,
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Chosen {
+    /// The rank of the host.
+    pub host: Option<u8>,
     target: Option<What>,
-    time: Option<TimeForm>,
-    has_agent: bool,
-    client: Option<u8>,
+    pub time: Option<TimeForm>,
+    pub has_agent: bool,
+    /// The rank of the client.
+    pub client: Option<u8>,
     has_query: bool,
 }
 
@@ -146,6 +143,16 @@ impl Chosen {
             client: all().filter_map(client).max(),
             has_query: all().any(|what| what == What::Query),
         }
+    }
+
+    /// Whether the host is the one that the server found, and not a header.
+    pub fn is_host_found(&self) -> bool {
+        self.host.is_some_and(|rank| rank % 2 == 1)
+    }
+
+    /// Whether the target is a URL that is made of several fields.
+    pub fn is_url(&self) -> bool {
+        matches!(self.target, Some(What::Url(_)))
     }
 
     /// Returns where the text of a field is kept.
@@ -225,13 +232,8 @@ fn merged(tokens: Vec<Token>) -> (Vec<Token>, bool) {
     (found, has_port)
 }
 
-/// The texts outside and inside of quotes, in turn.
-struct Texts {
-    segments: Vec<Segment>,
-    has_tail: bool,
-}
-
-fn cut_at_quotes(tokens: Vec<Token>, escape: Escape) -> Result<Texts, String> {
+/// Returns the texts outside and inside of quotes, in turn, and whether a line may go on after them.
+fn cut_at_quotes(tokens: Vec<Token>, escape: Escape) -> Result<(Vec<Segment>, bool), String> {
     let mut segments = vec![Segment::default()];
     let mut has_tail = false;
     for token in tokens {
@@ -268,7 +270,7 @@ fn cut_at_quotes(tokens: Vec<Token>, escape: Escape) -> Result<Texts, String> {
         let segment = if has_tabs { with_tabs(segment) } else { segment };
         segment.with_run()
     });
-    Ok(Texts { segments: segments.collect(), has_tail })
+    Ok((segments.collect(), has_tail))
 }
 
 /// Ends fields at the TAB after them: servers escape it inside.

@@ -40,6 +40,7 @@ use std::sync::{Arc, LazyLock};
 
 use memchr::{memchr, memchr_iter, memmem, memrchr};
 
+use self::build::Chosen;
 use self::cut::{Piece, See, Segment};
 use self::escape::{Escape, Quoting};
 use self::fields::{Slot, What};
@@ -48,7 +49,6 @@ use self::prefix::Prefix;
 use self::servers::{SERVERS, Server, Shows, Targets};
 use self::steps::Steps;
 pub(super) use self::steps::Stops;
-use self::time::TimeForm;
 use super::host::{Given, Origins, Served, is_bare_address, joined};
 use super::noticed::Doubts;
 use super::request::{
@@ -93,16 +93,9 @@ struct Format {
     between_last: Vec<u8>,
     targets: Targets,
     shows: Shows,
-    has_host: bool,
-    /// Whether the host is the one that the server found, and not a header.
-    is_host_found: bool,
     /// Whether a port is joined to the host.
     has_port: bool,
-    /// Whether the target is a URL that is made of several fields.
-    is_url: bool,
-    has_agent: bool,
-    has_client: bool,
-    time: Option<TimeForm>,
+    chosen: Chosen,
 }
 
 /// The formats of servers, in the order in which they are tried.
@@ -432,28 +425,29 @@ impl LogLine {
     }
 
     pub(super) fn has_agent(&self) -> bool {
-        self.format.0.has_agent
+        self.format.0.chosen.has_agent
     }
 
     pub(super) fn has_time(&self) -> bool {
-        self.format.0.time.is_some()
+        self.format.0.chosen.time.is_some()
     }
 
     pub(super) fn has_client(&self) -> bool {
-        self.format.0.has_client
+        self.format.0.chosen.client.is_some()
     }
 
     /// Whether the host that the server found is in the lines.
     pub(super) fn is_host_found(&self) -> bool {
-        self.format.0.is_host_found
+        self.format.0.chosen.is_host_found()
     }
 
     /// Whether lines need the host that is given for all.
     pub(super) fn needs_host<'l>(&self, mut lines: impl Iterator<Item = &'l [u8]>) -> bool {
-        let Format { has_host, targets, .. } = *self.format.0;
+        let Format { ref chosen, targets, .. } = *self.format.0;
         let arena = Arena::new();
         let is_path =
             |line| self.read(line, None, &arena).url.is_ok_and(|url| url.starts_with(b"/"));
+        let has_host = chosen.host.is_some() || chosen.is_url();
         !has_host && !targets.are_urls && lines.any(is_path)
     }
 
@@ -477,11 +471,11 @@ impl LogLine {
         }
         let doubts =
             Doubts::default().with(Doubts::NO_QUERY, without_query).with(Doubts::DECODED, decoded);
-        let reads = self.reads;
+        let (reads, chosen) = (self.reads, &format.chosen);
         let values = Values {
-            time: format.time.filter(|_| reads.time).and_then(|form| form.read(time)),
-            agent: Some(agent).filter(|_| reads.agent && format.has_agent),
-            client: Some(client).filter(|_| reads.client && format.has_client),
+            time: chosen.time.filter(|_| reads.time).and_then(|form| form.read(time)),
+            agent: Some(agent).filter(|_| reads.agent && chosen.has_agent),
+            client: Some(client).filter(|_| reads.client && chosen.client.is_some()),
             doubts,
             ..Values::from_url(Ok(path))
         };
@@ -519,8 +513,8 @@ impl LogLine {
             Err(_) => return Values::from_url(Err(Problem::OtherFormat)),
         };
         let escape = if has_escapes { format.escape } else { Escape::None };
-        let found = Found { texts, escape, arena };
-        let time = format.time.filter(|_| self.reads.time);
+        let found = FieldTexts { texts, escape, arena };
+        let time = format.chosen.time.filter(|_| self.reads.time);
         let time = time.and_then(|form| form.read(found.text(Slot::Time)?));
         let agent = found.text(Slot::Agent).filter(|_| self.reads.agent);
         let agent = agent.map(|agent| found.undone(agent));
@@ -541,13 +535,13 @@ fn without_prefix(prefix: Option<Prefix>, line: &[u8]) -> Option<&[u8]> {
 }
 
 /// The texts of a line.
-struct Found<'c> {
+struct FieldTexts<'c> {
     texts: [Option<&'c [u8]>; Slot::COUNT],
     escape: Escape,
     arena: &'c Arena,
 }
 
-impl<'c> Found<'c> {
+impl<'c> FieldTexts<'c> {
     fn text(&self, slot: Slot) -> Option<&'c [u8]> {
         self.texts[slot as usize]
     }
@@ -569,11 +563,12 @@ type Asked<'c> = (&'c [u8], Option<&'c [u8]>, Doubts);
 impl Format {
     /// Returns the host of a line with the scheme of its request.
     #[inline]
-    fn host<'c>(&self, found: &Found<'c>, given: Option<&Given>) -> Option<&'c [u8]> {
+    fn host<'c>(&self, found: &FieldTexts<'c>, given: Option<&Given>) -> Option<&'c [u8]> {
         let host = found.some(Slot::Host);
         let host = host.map(|host| self.with_brackets(found.undone(host), found.arena));
         let [scheme, port] = [Slot::Scheme, Slot::Port].map(|slot| found.some(slot));
-        Served { host, is_header: !self.is_host_found, scheme, port }.origin(given, found.arena)
+        Served { host, is_header: !self.chosen.is_host_found(), scheme, port }
+            .origin(given, found.arena)
     }
 
     /// Returns a host whose address has brackets, as in a URL.
@@ -590,7 +585,7 @@ impl Format {
 
     /// Returns the target that a line asks for.
     #[inline]
-    fn target<'c>(&self, found: &Found<'c>) -> Result<&'c [u8], Problem> {
+    fn target<'c>(&self, found: &FieldTexts<'c>) -> Result<&'c [u8], Problem> {
         if found.text(Slot::Method).is_some_and(|method| !is_method(method)) {
             return Err(Problem::NoRequest);
         }
@@ -603,7 +598,7 @@ impl Format {
             let text = found.text(Slot::Target).map(undone).filter(|text| is_target(text));
             // A URL has a path where the server could read the request.
             let has_path = |url: &[u8]| parts_of(url).is_some_and(|it| it.2.starts_with(b"/"));
-            text.filter(|text| !self.is_url || has_path(text))
+            text.filter(|text| !self.chosen.is_url() || has_path(text))
         };
         let target = target.ok_or(Problem::NoRequest)?;
         if self.targets.target_bytes.is_some_and(|bytes| target.len() >= bytes) {
@@ -634,12 +629,12 @@ impl Format {
             return Ok((target, host, doubts));
         }
         // The server served it on the host that it found.
-        let decides = self.is_host_found && host.is_some();
+        let decides = self.chosen.is_host_found() && host.is_some();
         let named = host.or(given.map(Given::as_bytes)).filter(|_| !are_urls);
         let named = named.map(|origin| Named { origin, decides });
         let (asked, other) = asked(target, named, arena)?;
         // A URL that is made of fields has the scheme that the server found.
-        let is_whole = self.is_url && other == Doubts::default();
+        let is_whole = self.chosen.is_url() && other == Doubts::default();
         Ok((if is_whole { target } else { asked }, host, doubts.and(other)))
     }
 }

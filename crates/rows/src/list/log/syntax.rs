@@ -44,15 +44,11 @@ pub(super) fn of_configuration(text: &str) -> Result<Parsed, String> {
         let is_name = |byte: u8| byte.is_ascii_alphanumeric() || b"{><!_".contains(&byte);
         pairs.any(|pair| pair[0].0 == mark && is_name(pair[1].0))
     };
+    let both = "it has both % and $; pass the LogFormat of Apache or the log_format of nginx";
     let tokens = match (has(b'%'), has(b'$')) {
         (true, false) => of_directives(&format)?,
         (false, true) => of_variables(&format)?,
-        (true, true) => {
-            return Err(
-                "it has both % and $; pass the LogFormat of Apache or the log_format of nginx"
-                    .to_owned(),
-            );
-        }
+        (true, true) => return Err(both.to_owned()),
         (false, false) => {
             return Err(format!(
                 "no format is called `{text}`; pass a LogFormat (%h …), a log_format ($host …), or a name such \

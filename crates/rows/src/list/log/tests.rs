@@ -2,6 +2,7 @@ use super::super::host::Hosts;
 use super::fields::{Extent, Shape};
 use super::servers::Server;
 use super::syntax::{Token, of_row};
+use super::time::TimeForm;
 use super::*;
 use crate::input::Record;
 use std::collections::BTreeSet;
