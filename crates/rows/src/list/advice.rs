@@ -534,12 +534,12 @@ pub(super) fn check_lines(
     let Some(first) = lines.first() else { return Ok(()) };
     let separates = |delimiter: &u8| are_rows(lines.iter().copied(), *delimiter);
     let Some(delimiter) = b",;|".iter().find(|it| separates(it)) else { return Ok(()) };
-    let way = match has_header {
-        true => {
-            let tool = format!("cut -d '{}' -f 1", char::from(*delimiter));
+    let way = match delimiter {
+        b',' if !has_header => "try ‹input_format› csv ‹url_field› 1".to_owned(),
+        other => {
+            let tool = format!("cut -d '{}' -f 1", char::from(*other));
             format!("keep the first field: {}", to_lines(name, &tool))
         }
-        false => "try ‹input_format› csv ‹url_field› 1".to_owned(),
     };
     Err(format!(
         "a line may hold more than a URL (`{}`): if `{}` belongs to the URL, {AS_URLS}; if it separates \
