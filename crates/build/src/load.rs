@@ -404,6 +404,35 @@ mod tests {
 
     const TEXT: &[u8] = b"User-agent: a\nDisallow: /a\n\nUser-agent: b\nDisallow: /b\n";
 
+    /// A message of a server in place of a file allows everything, and is noted.
+    #[test]
+    fn text_without_a_record_is_noted() {
+        let folder = tempfile::tempdir().unwrap();
+        for (text, has_no_record) in [
+            ("Bad gateway, try later\n", true),
+            ("Not Found\n", true),
+            ("\u{feff}Not Found\n", true),
+            ("Not Found\nThe service is not available\n", true),
+            ("\u{feff}", false),
+            ("# Not Found\n", false),
+            ("Sitemap: /s\nNot Found\n", false),
+            ("User-agent: *\nNot Found\n", false),
+            ("", false),
+        ] {
+            let path = folder.path().join("a.example");
+            std::fs::write(&path, text).unwrap();
+            for dialect in Dialect::ALL {
+                // The limit cuts longer texts after their first line.
+                let config = LoadConfig { robots_bytes_max: Some(30), ..LoadConfig::new(dialect) };
+                for path in [path.as_path(), folder.path()] {
+                    let notes = load(path, &config).unwrap().notes;
+                    let is_noted = notes.iter().any(|it| it.kind == LoadNoteKind::NoRecord);
+                    assert_eq!(is_noted, has_no_record, "{text:?} {}: {notes:?}", dialect.name);
+                }
+            }
+        }
+    }
+
     #[test]
     fn one_file_applies_to_every_host() {
         let set = load_text(TEXT, &LoadConfig::new(&RFC_9309));

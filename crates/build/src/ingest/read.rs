@@ -423,15 +423,17 @@ impl Digest<'_> {
 /// Returns whether the file has text, but no line with a field that is known. Comments have no notes. A page and
 /// binary data have a note of their own.
 fn has_no_record(file: &RobotsTxt<'_>) -> bool {
-    use NoteKind::{NoColon, NoField, UnknownField};
+    use NoteKind::{ByteOrderMark, FileCut, LineCut};
+    use NoteKind::{NoColon, NoField, UnknownField, WhiteSpaceForColon};
     let notes = || file.notes().iter().map(|note| note.kind);
     let unknown = notes().filter(|&kind| kind == UnknownField).count();
+    let is_text = |kind| matches!(kind, NoColon | NoField | UnknownField | WhiteSpaceForColon);
     file.user_agents().is_empty()
         && file.rules().is_empty()
         && file.usage_records().is_empty()
         && file.other_records().len() == unknown
-        && !file.notes().is_empty()
-        && notes().all(|kind| matches!(kind, NoColon | NoField | UnknownField))
+        && notes().any(is_text)
+        && notes().all(|it| is_text(it) || matches!(it, ByteOrderMark | FileCut | LineCut))
 }
 
 /// Parses a file, of which `bytes_max` bytes count (all if `None`), and adds its notes and its size

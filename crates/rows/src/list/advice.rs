@@ -80,7 +80,9 @@ pub fn other_fields(name: &str, format: ListFormat) -> String {
     let (head, tool) = match format {
         ListFormat::Cdx => (
             "a legend",
-            format!("awk '/^.CDX/ {{close(f); f = \"{stem}-\" ++n \".cdx\"}} f {{print > f}}'"),
+            format!(
+                "awk 'NR == 1 || /^.CDX/ {{close(f); f = \"{stem}-\" ++n \".cdx\"}} f {{print > f}}'"
+            ),
         ),
         // The directives before `#Fields`, such as `#Software`, belong to its file.
         _ => (
@@ -457,20 +459,16 @@ fn quotes_around(line: &str) -> Option<&'static str> {
     })
 }
 
-/// Returns the problem of a table without a header that two separators fit.
-pub(super) fn two_separators(name: &str, [one, other]: [Separator; 2]) -> String {
-    let shown = |it: Separator| match it.delimiter {
+/// Returns the problem of a table without a header that several separators fit.
+pub(super) fn separators(fit: impl Iterator<Item = Separator>) -> String {
+    let shown = fit.map(|it| match it.delimiter {
         b'\t' => "a TAB".to_owned(),
         delimiter => format!("`{}`", char::from(delimiter)),
-    };
-    let named = |it: Separator| format!("sep={}", char::from(it.delimiter).escape_default());
-    let command = piped(name, &format!("sed '1i {}'", named(one)), "-sep", None);
+    });
     format!(
-        "{} and {} fit the columns; write the one that separates them in a line before the first: {command} (or \
-         `{}`)",
-        shown(one),
-        shown(other),
-        named(other)
+        "the columns may be separated by {}: write `sep=` and the one that separates them into a line before \
+         the first (for a TAB, use ‹input_format› tsv)",
+        shown.collect::<Vec<_>>().join(" or ")
     )
 }
 
@@ -573,7 +571,7 @@ fn holds_urls(line: &[u8]) -> bool {
 
 /// Whether lines, more than one, are rows of a table whose first cell is a URL: each has as many fields, and of one
 /// row no field continues the URL.
-pub(super) fn are_rows<'t>(lines: impl Iterator<Item = &'t [u8]>, delimiter: u8) -> bool {
+fn are_rows<'t>(lines: impl Iterator<Item = &'t [u8]>, delimiter: u8) -> bool {
     let (mut rows, mut count, mut has_row) = (0, None, false);
     for line in lines {
         let mut fields = line.split(|&byte| byte == delimiter);

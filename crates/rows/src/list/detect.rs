@@ -140,13 +140,7 @@ fn of_first_bytes(text: &[u8], config: &ListConfig) -> ListFormat {
         fields.len() > 1 && TableColumn::find(&fields, &Place::Usual).is_some()
     };
     let has_column = config.has_names();
-    // A client may have sent a TAB, and nothing that it sends chooses a format.
-    let is_tabbed = || {
-        let rows = table::without_comments(text).split(|&byte| byte == b'\n');
-        let rows = rows.filter(|row| !row.trim_ascii().is_empty()).take(RECORDS_LOOKED_AT_MAX);
-        let has_other = || rows.clone().all(|row| memchr::memchr3(b',', b';', b'|', row).is_some());
-        line.contains(&b'\t') && !has_other()
-    };
+    let is_tabbed = line.contains(&b'\t');
     match () {
         () if text.trim_ascii_start().starts_with(b"{") => ListFormat::JsonLines,
         () if w3c::is_w3c(text) => ListFormat::W3cLog,
@@ -158,7 +152,7 @@ fn of_first_bytes(text: &[u8], config: &ListConfig) -> ListFormat {
         () if crawl::is_log(line) => ListFormat::CrawlLog,
         () if cdx::is_cdx(line) => ListFormat::Cdx,
         () if crawl::dump_url(line).is_ok() => ListFormat::NutchDump,
-        () if is_headed(Separator::TSV) || has_column && is_tabbed() => ListFormat::Tsv,
+        () if is_headed(Separator::TSV) || has_column && is_tabbed => ListFormat::Tsv,
         () if !has_column && log::looks_like_log(line) => ListFormat::AccessLog,
         // A header with TABs in quotes is CSV too.
         () if has_column || Separator::CSV[..3].iter().any(|&it| is_headed(it)) => ListFormat::Csv,
@@ -202,7 +196,15 @@ impl Look<'_> {
             }
             ListFormat::JsonLines => return self.json(),
             ListFormat::Csv => return self.rows(&Separator::CSV),
-            ListFormat::Tsv => return self.rows(&[Separator::TSV]),
+            ListFormat::Tsv => {
+                let promised = ListFormat::from_name(Path::new(self.name));
+                let is_declared = [config.format, promised].contains(&Some(ListFormat::Tsv));
+                // Otherwise the TAB may be one that a client sent.
+                let [comma, semicolon, _, bar] = Separator::CSV;
+                let all = [Separator::TSV, comma, semicolon, bar];
+                let count = if config.urls.is_number() && !is_declared { all.len() } else { 1 };
+                return self.rows(&all[..count]);
+            }
             ListFormat::Cdxj => return self.cdxj(),
             ListFormat::Cdx => return self.cdx(),
             ListFormat::W3cLog => return self.w3c(),
@@ -377,7 +379,7 @@ impl Look<'_> {
     }
 
     /// Returns the whole lines of the text, or `None` if it has none yet.
-    pub(super) fn lines(&self) -> Option<impl Iterator<Item = &[u8]>> {
+    fn lines(&self) -> Option<impl Iterator<Item = &[u8]>> {
         let end = if self.is_whole { self.text.len() } else { LINES.last_end(self.text) };
         let lines = self.text[..end].split(|&byte| byte == b'\n');
         // Blanks at their ends stay: they are as in the records.

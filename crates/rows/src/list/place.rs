@@ -141,6 +141,11 @@ impl Place {
         matches!(self, Place::Record | Place::Named(_))
     }
 
+    /// Whether numbers of columns name the place.
+    pub(crate) fn is_number(&self) -> bool {
+        self.is_asked() && self.names().iter().all(|name| name.parse::<usize>().is_ok())
+    }
+
     /// Whether the value is to be read if the format has it.
     pub(crate) fn is_wanted(&self) -> bool {
         *self != Place::Usual

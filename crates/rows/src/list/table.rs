@@ -33,16 +33,6 @@ struct FirstRow {
     layout: Option<(&'static KnownLayout, ListConfig)>,
 }
 
-/// How the rows fit a separator and numbers of columns.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Fit {
-    /// They lack the columns, or no row has a URL there.
-    Not,
-    /// Not all rows have as many fields as the first.
-    SomeRows,
-    AllRows,
-}
-
 /// The kind of a text's beginning, read as a table.
 enum FoundColumn {
     /// More must be read.
@@ -74,7 +64,10 @@ impl Look<'_> {
             let problem = match named {
                 // A line that names the separator is no row.
                 Some(_) => table.no_column(separators),
-                None => match table.first_row(separators)? {
+                None => match table
+                    .first_row(separators)
+                    .or_else(|problem| in_comment(table.text, problem))?
+                {
                     FoundColumn::More => return Ok(None),
                     // A number is that of a column of any row.
                     FoundColumn::Row(row)
@@ -114,15 +107,21 @@ impl Look<'_> {
 
     /// Finds the column of the URL in the first row, split at one of `separators`.
     fn first_row(&self, separators: &[Separator]) -> Result<FoundColumn, String> {
-        let mut splits = Vec::new();
+        let (mut splits, usual) = (Vec::new(), separators[0]);
         for &separator in separators {
-            if !self.is_whole && separator.framing().first_end(self.text).is_none() {
-                return Ok(FoundColumn::More);
+            let is_usual = separator == usual;
+            match self.is_whole || separator.framing().first_end(self.text).is_some() {
+                true => {}
+                false if is_usual => return Ok(FoundColumn::More),
+                // What is a quote with this separator may be text.
+                false => continue,
             }
-            splits.extend(self.split_at(separator)?);
+            match self.split_at(separator) {
+                Err(problem) if is_usual => return Err(problem),
+                split => splits.extend(split.ok().flatten()),
+            }
         }
-        let usual = separators[0];
-        let found = self.best_of(splits, usual)?;
+        let found = self.best_of(splits, separators)?;
         let separator = found.as_ref().map_or(usual, |found| found.separator);
         Ok(match (self.problem_of_row(separator), found) {
             (Some(problem), _) => FoundColumn::Problem(problem),
@@ -155,26 +154,41 @@ impl Look<'_> {
     }
 
     /// Returns the split that counts: by a header the one with the most columns. Numbers of columns name a
-    /// separator only together with all rows, and without them it is the usual one, because the others may
+    /// separator only together with the rows, and without them it is the usual one, because the others may
     /// be part of a URL.
     fn best_of(
         &self,
         mut splits: Vec<FirstRow>,
-        usual: Separator,
+        separators: &[Separator],
     ) -> Result<Option<FirstRow>, String> {
-        let is_named = |it: &FirstRow| it.is_header && (it.column.is_named || it.layout.is_some());
+        let (usual, at) = (separators[0], &self.config.urls);
+        let is_record = |of: &Separator| has_target(&first_row(self.text, *of).0);
+        let is_usual_name = |it: &FirstRow| {
+            let cell = it.row.get(it.column.place..=it.column.place);
+            cell.is_some_and(|cell| TableColumn::find(cell, &Place::Usual).is_some())
+        };
+        let is_named = |it: &FirstRow| {
+            let others = || separators.iter().filter(|other| **other != it.separator);
+            // A record may have the name in a part that another separator ends.
+            let is_sure = it.separator == usual && at.is_asked() && !at.is_number();
+            it.is_header
+                && (is_sure || !others().any(is_record))
+                && (it.layout.is_some()
+                    || is_usual_name(it)
+                    || it.column.is_named && !at.is_number())
+        };
         if splits.iter().any(is_named) {
             // The first of those with as many columns.
             return Ok(splits.into_iter().filter(is_named).rev().max_by_key(|it| it.row.len()));
         }
-        if !self.config.urls.is_asked() {
-            splits.retain(|it| it.separator == usual);
+        if !at.is_number() {
+            splits.retain(|it| it.separator == usual && !it.is_header);
             return Ok(splits.pop());
         }
         self.only_fit(splits, usual)
     }
 
-    /// Returns the only split with which the rows have the numbered columns.
+    /// Returns the only split with which rows have URLs in the numbered column.
     ///
     /// A client can write each separator into its agent, so two that fit are an error.
     fn only_fit(
@@ -183,42 +197,37 @@ impl Look<'_> {
         usual: Separator,
     ) -> Result<Option<FirstRow>, String> {
         splits.retain(|it| it.row.len() > 1 || it.separator == usual);
-        let fits: Vec<_> = splits.iter().map(|split| self.fit(split)).collect();
-        let best = fits.iter().max().copied();
-        let found = splits.into_iter().zip(fits).filter(|(_, fit)| Some(*fit) == best);
-        let mut found: Vec<_> = found.map(|(split, _)| split).collect();
-        if let [first, other] = &found[..]
-            && first.row.len() == 1
-            && (best == Some(Fit::Not) || self.are_rows(other.separator))
-        {
-            found.remove(0);
-        }
+        let (mut found, mut others): (Vec<_>, Vec<_>) =
+            splits.into_iter().partition(|split| self.fits(split, usual));
         match &found[..] {
-            [one, other, ..] => {
-                Err(advice::two_separators(self.name, [one.separator, other.separator]))
+            [] => {
+                let is_usual = |it: &FirstRow| it.separator == usual && it.row.len() > 1;
+                Ok(others.drain(..).rev().max_by_key(|it| (is_usual(it), it.row.len())))
             }
-            _ => Ok(found.pop()),
+            [_] => Ok(found.pop()),
+            _ => Err(advice::separators(found.iter().map(|it| it.separator))),
         }
     }
 
-    fn are_rows(&self, separator: Separator) -> bool {
-        let lines = self.lines().into_iter().flatten().take(RECORDS_LOOKED_AT_MAX);
-        advice::are_rows(lines, separator.delimiter)
-    }
-
-    fn fit(&self, split: &FirstRow) -> Fit {
+    /// Whether a row has a URL in the column. With the usual separator, it is enough that most cells may be one,
+    /// or that all are empty.
+    fn fits(&self, split: &FirstRow, usual: Separator) -> bool {
         let columns = split.row.len();
-        let mut rows = self.rows_looked_at(split.separator);
-        let (mut is_constant, mut has_target) = (true, false);
-        for row in rows.by_ref().filter(|row| row.iter().any(|field| !field.is_empty())) {
-            is_constant &= row.len() == columns;
-            has_target |= row.get(split.column.place).is_some_and(|cell| is_target(cell));
+        let rows = self.rows_looked_at(split.separator);
+        let (mut are_empty, mut words, mut has_url) = (true, 0_isize, false);
+        for row in rows.filter(|row| row.iter().any(|field| !field.is_empty())) {
+            let cell = row.get(split.column.place).map_or(&b""[..], |cell| cell.trim_ascii());
+            let has = |bytes: &[u8]| cell.iter().any(|byte| bytes.contains(byte));
+            // A URL that another separator ends has more of its row, up to a blank in an agent.
+            let is_rest = has(b"\t\"") || has(b" ") && has(b",;|");
+            let is_word = !cell.is_empty() && !is_rest;
+            let is_request = || memchr::memmem::find(cell, b" HTTP/").is_some();
+            are_empty &= cell.is_empty();
+            words += if is_word && !has(b" ") { 1 } else { -1 };
+            has_url |= (is_word || is_request()) && is_target(cell);
         }
-        match has_target && self.config.has_numbers_in(columns) {
-            true if is_constant => Fit::AllRows,
-            true if columns > 1 => Fit::SomeRows,
-            _ => Fit::Not,
-        }
+        let is_usual = split.separator == usual && columns > 1 && (words > 0 || are_empty);
+        (is_usual || has_url) && self.config.has_numbers_in(columns)
     }
 
     /// Returns the list with this first row.
@@ -417,7 +426,15 @@ fn is_headed(row: &[Vec<u8>], place: usize) -> bool {
 /// Whether a cell has a URL, a host, a path or a request.
 fn is_target(cell: &[u8]) -> bool {
     let cell = cell.trim_ascii();
-    cell.starts_with(b"/") || target(cell).is_some() || advice::is_site(&[cell.to_vec()], 0)
+    let host = cell.split(|&byte| byte == b'/').next().unwrap_or_default();
+    let name = host.split(|&byte| byte == b':').next().unwrap_or_default();
+    let is_address = str::from_utf8(name).is_ok_and(|it| it.parse::<std::net::Ipv4Addr>().is_ok());
+    cell.starts_with(b"/")
+        || target(cell).is_some()
+        || advice::is_site(&[cell.to_vec()], 0)
+        || is_address
+        || host.starts_with(b"[")
+        || name == b"localhost"
 }
 
 /// Returns the column with another value than the URL. The error says that there is none.
@@ -440,15 +457,22 @@ fn is_comment(text: &[u8]) -> bool {
     text.starts_with(b"#") || separator_in(text).is_some()
 }
 
-/// Returns the separator that a line names, as spreadsheets read it: `sep=;`.
-fn separator_in(line: &[u8]) -> Option<Separator> {
-    let named = line.trim_ascii_start().strip_prefix(b"\"").unwrap_or(line);
-    match named {
-        [b's', b'e', b'p', b'=', separator, b'\r' | b'\n' | b'"', ..] => {
-            Separator::CSV.into_iter().find(|it| it.delimiter == *separator)
-        }
-        _ => None,
+/// Returns the problem of a first row that may be a comment.
+fn in_comment(text: &[u8], problem: String) -> Result<FoundColumn, String> {
+    let is_record = || Separator::CSV.iter().any(|it| has_target(&first_row(text, *it).0));
+    match is_comment(text) && !is_record() {
+        true => Ok(FoundColumn::Problem(problem)),
+        false => Err(problem),
     }
+}
+
+/// Returns the separator that a line names, as spreadsheets read it: `sep=;`.
+fn separator_in(text: &[u8]) -> Option<Separator> {
+    let end = memchr::memchr(b'\n', text).unwrap_or(text.len());
+    let line = text[..end].strip_suffix(b"\r").unwrap_or(&text[..end]);
+    let inside = line.strip_prefix(b"\"").and_then(|line| line.strip_suffix(b"\""));
+    let delimiter = inside.unwrap_or(line).strip_prefix(b"sep=")?;
+    Separator::CSV.into_iter().find(|it| [it.delimiter] == *delimiter)
 }
 
 /// Returns the text after the comments at its beginning.

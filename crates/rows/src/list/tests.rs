@@ -997,7 +997,7 @@ fn separators_without_a_header() {
             "1|https://a.example/|x;https://b.example/\n",
         ] {
             let error = chunks("a.csv", two.as_bytes(), 1 << 20, &config).error;
-            assert!(error.contains("fit the columns; write the one that separates"), "{error}");
+            assert!(error.contains("the columns may be separated by `"), "{error}");
             let declared = format!("sep={}\n{two}", two.as_bytes()[1] as char);
             let found = urls("a.csv", declared.as_bytes(), &config);
             assert!(found.iter().all(|url| url.is_ok()), "{declared}: {found:?}");
@@ -1005,10 +1005,26 @@ fn separators_without_a_header() {
     }
     // A URL alone, or the first field of a row.
     let rows = "https://a.example/1;200;Bot/1\nhttps://a.example/2;404;https://b.example/\n";
-    assert_eq!(urls("a.csv", rows.as_bytes(), &column("1")), ok(&[first, second]));
-    let sessions = b"https://a.example/1;id=1\nhttps://a.example/2;id=2\n";
-    let found = chunks("a.csv", sessions, 1 << 20, &column("1"));
-    assert!(found.error.contains("`,` and `;` fit"), "{}", found.error);
+    let sessions = "https://a.example/1;id=1\nhttps://a.example/2;id=2\n";
+    for text in [rows, sessions] {
+        let found = chunks("a.csv", text.as_bytes(), 1 << 20, &column("1"));
+        assert!(found.error.contains("separated by `,` or `;`"), "{}", found.error);
+    }
+    let declared = format!("sep=;\n{rows}");
+    assert_eq!(urls("a.csv", declared.as_bytes(), &column("1")), ok(&[first, second]));
+    let headed =
+        b"n;url;\"x, y\"\n1;https://a.example/1;a, https://b.example/\n2;https://a.example/2;b\n";
+    assert_eq!(urls("a.csv", headed, &column("2")), ok(&[first, second]));
+    let row = b"1;https://a.example/1;x,url\n2;https://a.example/2;y,https://b.example/\n";
+    assert!(chunks("a.csv", row, 1 << 20, &column("2")).error.contains("`,` or `;`"));
+    // A number in an agent names no column, and a TAB that a client sent makes no table.
+    let closed = ok(&[first, second]);
+    let named = b"1,https://a.example/1,x;2\n1,https://a.example/2,x;https://b.example/\n";
+    assert!(chunks("a.csv", named, 1 << 20, &column("2")).error.contains("`,` or `;`"));
+    let quiet = b"1,https://a.example/1,x;2\n1,https://a.example/2,y\n";
+    assert_eq!(urls("a.csv", quiet, &column("2")), closed);
+    let tabs = b"1\thttps://a.example/1\tX (K, like G)\n2\thttps://a.example/2\t\"X (K, like G\n";
+    assert_eq!(urls("a.txt", tabs, &column("2")), closed);
     for separator in [",", ";", "|"] {
         let lines = rows.replace(';', separator);
         let error = chunks("a.txt", lines.as_bytes(), 1 << 20, &ListConfig::default()).error;
