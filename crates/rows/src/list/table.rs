@@ -5,9 +5,8 @@
 //! is known by its number alone has a header if its first cell could be a name. Lines before the header that
 //! begin with `#`, or name the separator (`sep=;`), are comments of the program that wrote the table.
 //!
-//! The first row of a table without a header may have what a client sent. So neither a layout nor a usual name
-//! makes a row with a URL or a path a header, a number in a cell is no name, and one row does not choose a
-//! separator.
+//! The rows of a table without a header may have what a client sent. So neither a layout nor a usual name makes
+//! a row with a URL or a path a header, a number in a cell is no name, and two separators that fit are an error.
 
 use super::delimited::CellColumns;
 use super::layout::Layout;
@@ -197,8 +196,11 @@ impl Look<'_> {
         usual: Separator,
     ) -> Result<Option<FirstRow>, String> {
         splits.retain(|it| it.row.len() > 1 || it.separator == usual);
-        let (mut found, mut others): (Vec<_>, Vec<_>) =
-            splits.into_iter().partition(|split| self.fits(split, usual));
+        let fits = |it: &FirstRow| match it.separator == usual {
+            true => self.has_url(it) || self.has_words(it),
+            false => self.has_url(it) && !self.continues(it, usual),
+        };
+        let (mut found, mut others): (Vec<_>, Vec<_>) = splits.into_iter().partition(fits);
         match &found[..] {
             [] => {
                 let is_usual = |it: &FirstRow| it.separator == usual && it.row.len() > 1;
@@ -209,25 +211,42 @@ impl Look<'_> {
         }
     }
 
-    /// Whether a row has a URL in the column. With the usual separator, it is enough that most cells may be one,
-    /// or that all are empty.
-    fn fits(&self, split: &FirstRow, usual: Separator) -> bool {
-        let columns = split.row.len();
-        let rows = self.rows_looked_at(split.separator);
-        let (mut are_empty, mut words, mut has_url) = (true, 0_isize, false);
-        for row in rows.filter(|row| row.iter().any(|field| !field.is_empty())) {
-            let cell = row.get(split.column.place).map_or(&b""[..], |cell| cell.trim_ascii());
-            let has = |bytes: &[u8]| cell.iter().any(|byte| bytes.contains(byte));
-            // A URL that another separator ends has more of its row, up to a blank in an agent.
-            let is_rest = has(b"\t\"") || has(b" ") && has(b",;|");
-            let is_word = !cell.is_empty() && !is_rest;
-            let is_request = || memchr::memmem::find(cell, b" HTTP/").is_some();
-            are_empty &= cell.is_empty();
-            words += if is_word && !has(b" ") { 1 } else { -1 };
-            has_url |= (is_word || is_request()) && is_target(cell);
+    /// Whether a row has a URL in the column, and the rows have as many columns as the flags name.
+    fn has_url(&self, split: &FirstRow) -> bool {
+        self.config.has_numbers_in(split.row.len())
+            && self.cells(split.separator, split.column.place).any(|cell| is_target(&cell))
+    }
+
+    /// Whether most cells of the column are words, or all are empty.
+    fn has_words(&self, split: &FirstRow) -> bool {
+        let (mut words, mut empty, mut count) = (0, 0, 0);
+        for cell in self.cells(split.separator, split.column.place) {
+            count += 1;
+            empty += usize::from(cell.is_empty());
+            words +=
+                usize::from(!cell.is_empty() && !cell.iter().any(|byte| b" \t\"".contains(byte)));
         }
-        let is_usual = split.separator == usual && columns > 1 && (words > 0 || are_empty);
-        (is_usual || has_url) && self.config.has_numbers_in(columns)
+        let columns = split.row.len();
+        columns > 1 && self.config.has_numbers_in(columns) && (2 * words > count || empty == count)
+    }
+
+    /// Whether each URL of the column is that of the usual separator, the separator and more of its row: the
+    /// rows are those of the usual one, and a client sent the other.
+    fn continues(&self, split: &FirstRow, usual: Separator) -> bool {
+        let place = split.column.place;
+        let mut both = self.cells(split.separator, place).zip(self.cells(usual, place));
+        both.all(|(cell, usual_cell)| {
+            let more = cell.strip_prefix(&usual_cell[..]).map(|rest| rest.trim_ascii_start());
+            let is_more = more.is_some_and(|rest| rest.first() == Some(&usual.delimiter));
+            !is_target(&cell) || is_more && !usual_cell.is_empty()
+        })
+    }
+
+    /// Returns the cells of a column in the first rows that have more than blanks, without blanks around them.
+    fn cells(&self, separator: Separator, place: usize) -> impl Iterator<Item = Vec<u8>> {
+        let rows = self.rows_looked_at(separator);
+        let rows = rows.filter(|row| row.iter().any(|cell| !cell.is_empty()));
+        rows.map(move |row| row.get(place).map_or(&b""[..], |cell| cell.trim_ascii()).to_vec())
     }
 
     /// Returns the list with this first row.
@@ -426,6 +445,9 @@ fn is_headed(row: &[Vec<u8>], place: usize) -> bool {
 /// Whether a cell has a URL, a host, a path or a request.
 fn is_target(cell: &[u8]) -> bool {
     let cell = cell.trim_ascii();
+    if cell.starts_with(b"\"") {
+        return false;
+    }
     let host = cell.split(|&byte| byte == b'/').next().unwrap_or_default();
     let name = host.split(|&byte| byte == b':').next().unwrap_or_default();
     let is_address = str::from_utf8(name).is_ok_and(|it| it.parse::<std::net::Ipv4Addr>().is_ok());

@@ -1030,6 +1030,26 @@ fn separators_without_a_header() {
         let error = chunks("a.txt", lines.as_bytes(), 1 << 20, &ListConfig::default()).error;
         assert!(error.contains("may hold more than a URL"), "{error}");
     }
+    // An agent or a query with another separator makes no second table.
+    for (text, place) in [
+        ("https://a.example/1,Bot/1 (X; Y)\nhttps://a.example/2,Bot/1 (X; Y)\n", "1"),
+        ("1,https://a.example/1,Bot/1 (X; Y)\n1,https://a.example/2,Bot/1 (X; Y)\n", "2"),
+        ("\"https://a.example/1\",\"X; Y\"\n\"https://a.example/2\",\"X; Y\"\n", "1"),
+        ("1|https://a.example/1|X (Y, like Z)\n1|https://a.example/2|X (Y, like Z)\n", "2"),
+        ("sep=;\nhttps://a.example/1;X, /y\nhttps://a.example/2;X, /y\n", "1"),
+    ] {
+        assert_eq!(urls("a.csv", text.as_bytes(), &column(place)), closed, "{text}");
+    }
+    // Either may separate them.
+    for (text, place) in [
+        ("x y;a.example/1,z\nx y;a.example/2,z\n", "2"),
+        ("1;192.0.2.7/a;x,192.0.2.8/b\n1;192.0.2.7/c;x,y\n", "2"),
+        ("1,;/1,/2\n1,;/3,/4\n", "2"),
+        ("#x;/1,y\n#x;/2,/z\n", "2"),
+    ] {
+        let error = chunks("a.csv", text.as_bytes(), 1 << 20, &column(place)).error;
+        assert!(error.contains("separated by `"), "{text}: {error}");
+    }
 }
 
 #[test]
