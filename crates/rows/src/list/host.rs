@@ -111,6 +111,8 @@ pub(super) struct Hosts {
     pub completes_urls: bool,
     /// Whether records have queries in fields, so that their paths are parts of targets.
     pub has_queries: bool,
+    /// Whether queries never begin with the `?` that separates them from the path.
+    pub are_queries_bare: bool,
 }
 
 /// The origin that is given for all records: `a.example`, with a scheme or a port if needed. It is read once.
@@ -168,7 +170,11 @@ impl Hosts {
     ) -> Result<&'c [u8], Problem> {
         let is_path = url.starts_with(b"/");
         let url = if is_path && self.has_queries { without_fragment(url, arena) } else { url };
-        let query = query.map(|it| it.strip_prefix(b"?").unwrap_or(it)).filter(|it| !is_none(it));
+        let query = match self.are_queries_bare {
+            true => query,
+            false => query.map(|it| it.strip_prefix(b"?").unwrap_or(it)),
+        };
+        let query = query.filter(|it| !is_none(it));
         let Some(query) = query else {
             return match is_path {
                 true => self.url_of_path(&[url], host, scheme, arena),

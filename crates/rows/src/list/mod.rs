@@ -200,6 +200,9 @@ pub struct ListConfig {
     pub host: Option<String>,
     /// Where the query of each record without one in its URL is.
     pub queries: Place,
+    /// Whether queries are what follows the `?`, so that one that begins with `?` has it itself. By default
+    /// one `?` at their begin is no part of them.
+    pub are_queries_bare: bool,
     /// Where the scheme of each record with a path alone is.
     pub schemes: Place,
     /// Where the client of each request is. If it is not usual, visits are read.
@@ -286,7 +289,18 @@ impl ListConfig {
         let mut next = || places.next().expect("one for each value");
         let [urls, times, agents, hosts, queries, schemes, clients] = from_fn(|_| next());
         let unit = self.unit.or(unit);
-        ListConfig { urls, times, agents, hosts, queries, schemes, clients, unit, ..self.clone() }
+        ListConfig {
+            urls,
+            times,
+            agents,
+            hosts,
+            queries,
+            are_queries_bare: true,
+            schemes,
+            clients,
+            unit,
+            ..self.clone()
+        }
     }
 
     /// Returns the hosts of paths, or `None` if a path is not a URL.
@@ -299,6 +313,7 @@ impl ListConfig {
             is_log,
             completes_urls: self.queries.is_asked() || self.schemes.is_asked(),
             has_queries: self.queries.is_asked(),
+            are_queries_bare: self.are_queries_bare,
         })
     }
 }

@@ -977,6 +977,19 @@ fn tables_without_a_header() {
 
 /// Of a table without a header, the separator is the one with which the rows have the columns. What a client sent
 /// chooses none: two that fit are an error.
+/// The `?` that a query begins with is its own where a program writes what follows the `?` of the URL.
+#[test]
+fn queries_that_begin_with_a_mark() {
+    let table = b"url_host_name,url_protocol,url_path,url_query\na.example,https,/a,?b\n";
+    assert_eq!(urls("a.csv", table, &ListConfig::default()), ok(&["https://a.example/a??b"]));
+    let object = br#"{"url":{"domain":"a.example","scheme":"https","path":"/a","query":"?b"}}"#;
+    assert_eq!(urls("a.jsonl", object, &ListConfig::default()), ok(&["https://a.example/a??b"]));
+    let (urls_at, queries) = (Place::named(["2"]), Place::named(["3"]));
+    let hosts = Place::named(["1"]);
+    let named = ListConfig { urls: urls_at, queries, hosts, ..ListConfig::default() };
+    assert_eq!(urls("a.csv", b"a.example,/a,?b\n", &named), ok(&["https://a.example/a?b"]));
+}
+
 #[test]
 fn separators_without_a_header() {
     let (first, second) = ("https://a.example/1", "https://a.example/2");

@@ -141,7 +141,7 @@ impl Chosen {
             time: all().find_map(time),
             has_agent: all().any(|what| what == What::Agent),
             client: all().filter_map(client).max(),
-            has_query: all().any(|what| what == What::Query),
+            has_query: all().any(|what| matches!(what, What::Query | What::MarkedQuery)),
         }
     }
 
@@ -168,6 +168,7 @@ impl Chosen {
             What::Request if is_target => Slot::Request,
             What::Target(_) | What::Path(_) | What::Url(_) if is_target => Slot::Target,
             What::Query if matches!(self.target, Some(What::Path(_))) => Slot::Query,
+            What::MarkedQuery if matches!(self.target, Some(What::Path(_))) => Slot::MarkedQuery,
             What::Agent => Slot::Agent,
             What::Client(rank) if Some(rank) == self.client => Slot::Client,
             What::Time(form) if Some(form) == self.time => Slot::Time,
@@ -203,7 +204,7 @@ fn merged(tokens: Vec<Token>) -> (Vec<Token>, bool) {
                 [.., path, mark, query] if is_mark(mark) && is(query, What::Query) => {
                     (3, with_query(path))
                 }
-                [.., path, query] if is(query, What::Query) => (2, with_query(path)),
+                [.., path, query] if is(query, What::MarkedQuery) => (2, with_query(path)),
                 [.., Token::Field(time), dot, fraction]
                     if is_text(dot, b".") && is(fraction, What::Fraction) =>
                 {

@@ -22,8 +22,10 @@ pub(super) enum What {
     Target(Form),
     /// A path without its query.
     Path(Form),
-    /// A query, with or without `?`.
+    /// What follows the `?` between a path and its query.
     Query,
+    /// The same with the `?`.
+    MarkedQuery,
     /// The separator between a path and its query: `?` or nothing.
     QueryMark,
     /// A URL that is made of scheme, host and target.
@@ -95,6 +97,7 @@ pub(super) enum Slot {
     Request,
     Target,
     Query,
+    MarkedQuery,
     Agent,
     Time,
     Client,
@@ -181,6 +184,7 @@ const REQUEST: LogField = LogField::of_client(What::Request);
 const TARGET: LogField = LogField::of_client(What::Target(Form::Sent));
 const PATH: LogField = LogField::of_client(What::Path(Form::Decoded));
 const QUERY: LogField = LogField::of_client(What::Query);
+const MARKED_QUERY: LogField = LogField::of_client(What::MarkedQuery);
 const AGENT: LogField = LogField::of_client(What::Agent);
 const SERVED_HOST: LogField = LogField::word(What::Host(5), Shape::Host);
 /// Apache puts the host of an absolute target that it serves for into the header.
@@ -203,7 +207,7 @@ pub(super) fn of_apache(letter: u8, name: Option<&str>) -> Option<LogField> {
         (b'p', _) => PORT,
         (b'r', _) => REQUEST,
         (b'U', _) => PATH,
-        (b'q', _) => QUERY,
+        (b'q', _) => MARKED_QUERY,
         (b'V', _) => SERVED_HOST,
         (b'v', _) => SITE,
         (b't', None) => LogField::time(TimeForm::Clf),

@@ -604,8 +604,9 @@ impl Format {
         if self.targets.target_bytes.is_some_and(|bytes| target.len() >= bytes) {
             return Err(Problem::Cut);
         }
-        let query = found.text(Slot::Query).map(undone);
-        let query = query.map(|query| query.strip_prefix(b"?").unwrap_or(query));
+        let marked = found.text(Slot::MarkedQuery).map(undone);
+        let marked = marked.map(|query| query.strip_prefix(b"?").unwrap_or(query));
+        let query = marked.or_else(|| found.text(Slot::Query).map(undone));
         let query = query.filter(|query| !matches!(*query, b"" | b"-"));
         let target = query.map_or(target, |query| joined(&[target, b"?", query], found.arena));
         Ok(if self.targets.decoded { without_fragment(target, found.arena) } else { target })

@@ -621,6 +621,10 @@ fn formats_of_configurations() {
         ("$host $uri$is_args$args \"$status\"", "a.example /a b?c \"200\"", "/a b?c", "a.example"),
         ("$host $uri$is_args$args x", "a.example /a#b?c#d x", "/a%23b?c%23d", "a.example"),
         ("%V \"%U\" \"%q\"", "a.example \"/a#b\" \"?c#d\"", "/a%23b?c%23d", "a.example"),
+        // Only Apache writes the `?` before a query, which may begin with one of its own.
+        ("$host $uri x $args", "a.example /a x ?b", "/a??b", "a.example"),
+        ("$host $uri?$args x", "a.example /a??b x", "/a??b", "a.example"),
+        ("%V %U x %q", "a.example /a x ??b", "/a??b", "a.example"),
         ("%V %U x", "a.example /a#b x", "/a%23b", "a.example"),
         ("$host \"$request\"", "a.example \"GET /a#b HTTP/1.1\"", "/a#b", "a.example"),
         (
