@@ -191,7 +191,7 @@ impl Problem {
     ) -> Problem {
         let (mut text, has_unread_time) = (text.into(), time.is_err());
         if has_unread_time {
-            text.push_str("; it counts as the newest");
+            text.push_str("; it counts as the newest of its input");
         }
         let (subject, captured_at) = (subject.into_owned(), time.unwrap_or_default());
         Problem { text, lost: Some(LostCapture { subject, captured_at, has_unread_time }) }

@@ -360,6 +360,7 @@ pub fn stream(
         hosts: Place::named(reading.host_field),
         host: reading.host,
         queries: Place::named(reading.query_field),
+        are_queries_bare: false,
         schemes: Place::named(reading.scheme_field),
         is_headless: reading.no_header,
         terminator: if reading.null_data { Terminator::Nul } else { Terminator::LineFeed },

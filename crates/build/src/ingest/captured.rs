@@ -22,7 +22,7 @@ use portcullis_files::limits::SORTED_RUNS_MAX;
 use portcullis_files::scratch::{Scratch, Spool, Table, push_record, take_record};
 
 use super::ahead::ahead;
-use super::known::{Keeps, Keyed, Known, Resources, date_repeated, place_unplaced, settle_order};
+use super::known::{Keeps, Keyed, Known, NewestDates, Resources, date_repeated, settle_order};
 use super::log::{Form, push_key, take_key};
 use super::place::{self, Slot};
 use super::rivals::{self, RowsOfInputs};
@@ -104,7 +104,7 @@ impl Newest {
     fn spill(&mut self) -> Result<(), WriteError> {
         if self.runs.len() == SORTED_RUNS_MAX {
             let runs = self.runs.iter().map(Captured::reader).collect();
-            let merged = Captured::merge(runs, self.keeps, Form::Run, &self.scratch)?;
+            let merged = Captured::new(self.keeps, Form::Run, &self.scratch).merge(runs)?;
             self.runs = vec![self.of_runs(merged)];
         }
         let run = self.run()?;
@@ -125,10 +125,9 @@ impl Newest {
     }
 
     /// Empties the table and returns its content, on all threads.
-    fn sorted(&mut self, form: Form) -> Result<Captured, WriteError> {
+    fn sorted(&mut self, mut captured: Captured) -> Result<Captured, WriteError> {
         let mut sorted = self.taken();
         sorted.par_sort_unstable_by(|one, other| one.0.cmp(&other.0));
-        let mut captured = Captured::new(self.keeps, form, &self.scratch);
         for some in sorted.chunks_mut(KEYS_AT_ONCE) {
             let blocks = some.par_chunks_mut(KEYS_PER_PIECE).map(|keys| captured.blocks_of(keys));
             let blocks = blocks.collect::<Result<Vec<_>, _>>()?;
@@ -148,18 +147,17 @@ impl Newest {
         merged
     }
 
-    /// Returns the captures of all resources.
-    pub(super) fn finish(mut self) -> Result<Captured, WriteError> {
+    /// Returns the captures of all resources. The dates are those of the inputs.
+    pub(super) fn finish(mut self, dates: NewestDates) -> Result<Captured, WriteError> {
+        let begun = |form| Captured::new(self.keeps, form, &self.scratch);
+        let (run, all) = (begun(Form::Run), Captured { dates, ..begun(Form::Sorted) });
         let mut captured = match self.runs.is_empty() {
-            true => self.sorted(Form::Sorted)?,
+            true => self.sorted(all)?,
             false => {
-                let last = self.sorted(Form::Run)?;
+                let last = self.sorted(run)?;
                 self.runs.push(last);
-                let Newest { keeps, ref scratch, .. } = self;
                 let runs = self.runs.iter().map(Captured::reader).collect();
-                self.of_runs(ahead(runs, |runs| {
-                    Captured::merge(runs, keeps, Form::Sorted, scratch)
-                })?)
+                self.of_runs(ahead(runs, |runs| all.merge(runs))?)
             }
         };
         captured.undated += self.undated;
@@ -172,6 +170,8 @@ impl Newest {
 pub struct Captured {
     pub(super) keeps: Keeps,
     form: Form,
+    /// The places of lost captures.
+    dates: NewestDates,
     records: Spool,
     /// The first key of each block, its number among all keys, and where the block begins.
     blocks: Vec<(Box<[u8]>, u64, u64)>,
@@ -206,20 +206,23 @@ struct Block {
 }
 
 impl Block {
+    /// Adds the captures of a key, as those of `captured`.
     fn push(
         &mut self,
         key: &[u8],
         mut resources: Resources,
-        keeps: Keeps,
-        form: Form,
+        captured: &Captured,
     ) -> Result<(), WriteError> {
+        let Captured { keeps, form, ref dates, .. } = *captured;
         if form == Form::Sorted {
             self.rows.take(key, &mut resources);
         }
         for captures in &mut resources {
+            if form == Form::Sorted {
+                dates.place(captures, keeps.0);
+            }
             self.undated += settle_order(captures, keeps);
             if form == Form::Sorted {
-                place_unplaced(captures, keeps.0);
                 rivals::compare(captures);
                 date_repeated(captures);
             }
@@ -255,10 +258,12 @@ impl Block {
 }
 
 impl Captured {
-    fn new(keeps: Keeps, form: Form, scratch: &Scratch) -> Captured {
+    /// Begins without captures.
+    pub(super) fn new(keeps: Keeps, form: Form, scratch: &Scratch) -> Captured {
         Captured {
             keeps,
             form,
+            dates: NewestDates::default(),
             records: Spool::new(scratch),
             blocks: Vec::new(),
             keys: 0,
@@ -272,15 +277,12 @@ impl Captured {
         }
     }
 
-    /// Merges captures that are sorted by key, to a run or to all of them. Those of one key come in the
-    /// order of `sources`.
+    /// Adds captures that are sorted by key. Those of one key come in the order of `sources`.
     pub(super) fn merge<E: From<WriteError>, S: Iterator<Item = Result<Keyed, E>>>(
+        mut self,
         mut sources: Vec<S>,
-        keeps: Keeps,
-        form: Form,
-        scratch: &Scratch,
     ) -> Result<Captured, E> {
-        let (mut captured, mut block) = (Captured::new(keeps, form, scratch), Block::default());
+        let mut block = Block::default();
         let mut heads: Vec<Option<Resources>> = Vec::new();
         let mut next = BinaryHeap::new();
         for (number, source) in sources.iter_mut().enumerate() {
@@ -291,14 +293,14 @@ impl Captured {
         let mut last = None;
         while let Some(Reverse((key, number))) = next.pop() {
             let resources = heads[number].take().expect("a key has captures");
-            captured.join(&mut block, &mut last, key, resources)?;
+            self.join(&mut block, &mut last, key, resources)?;
             let (key, resources) = sources[number].next().transpose()?.unzip();
             next.extend(key.map(|key| Reverse((key, number))));
             heads[number] = resources;
         }
-        last.map_or(Ok(()), |last| captured.push(&mut block, last))?;
-        captured.append(block)?;
-        Ok(captured)
+        last.map_or(Ok(()), |last| self.push(&mut block, last))?;
+        self.append(block)?;
+        Ok(self)
     }
 
     /// Adds captures to the last key if it is theirs; otherwise stores the last key first.
@@ -319,7 +321,7 @@ impl Captured {
 
     /// Adds captures to the last block, which is appended when it is full.
     fn push(&mut self, block: &mut Block, (key, resources): Keyed) -> Result<(), WriteError> {
-        block.push(&key, resources, self.keeps, self.form)?;
+        block.push(&key, resources, self)?;
         if block.is_full() { self.append(std::mem::take(block)) } else { Ok(()) }
     }
 
@@ -327,7 +329,7 @@ impl Captured {
     fn blocks_of(&self, keys: &mut [Keyed]) -> Result<Vec<Block>, WriteError> {
         let (mut blocks, mut block) = (Vec::new(), Block::default());
         for (key, resources) in keys {
-            block.push(key, std::mem::take(resources), self.keeps, self.form)?;
+            block.push(key, std::mem::take(resources), self)?;
             if block.is_full() {
                 blocks.push(std::mem::take(&mut block));
             }
@@ -497,7 +499,7 @@ mod tests {
                 newest.take(key.as_bytes(), Slot::Https, failure(7_200 * date, 503)).unwrap();
             }
         }
-        let captured = newest.finish().unwrap();
+        let captured = newest.finish(NewestDates::default()).unwrap();
         let (mut reader, mut keys, mut pieces) = (captured.reader(), 0, 0);
         loop {
             let piece = reader.next_piece().unwrap();
@@ -523,7 +525,7 @@ mod tests {
                 let status = if date == 100 { 404 } else { 503 };
                 newest.take(b"a.example", Slot::Https, failure(date, status)).unwrap();
             }
-            let captured = newest.finish().unwrap();
+            let captured = newest.finish(NewestDates::default()).unwrap();
             let (number, [http, found]) = captured.get(b"a.example").unwrap().unwrap();
             assert!(number == 0 && http.is_empty());
             assert!(captured.get(b"a").unwrap().is_none() && captured.get(b"b").unwrap().is_none());

@@ -9,6 +9,9 @@
 //!
 //! The result does not depend on the order of the captures. Nothing here can fail.
 
+use std::cmp::Reverse;
+use std::collections::HashMap;
+
 use portcullis_captures::PayloadNames;
 use portcullis_dialect::decision::PolicyState;
 use portcullis_dialect::{Access, AccessRules, Fetched};
@@ -50,30 +53,37 @@ pub(super) fn settle_order<B: PartialEq>(captures: &mut Vec<Known<B>>, keeps: Ke
     before - undated(captures)
 }
 
-/// The date of a lost capture whose time cannot be read, until all captures are sorted.
+/// The date of a lost capture whose time cannot be read, until all inputs are.
 pub(super) const UNPLACED: UnixSeconds = UnixSeconds(u64::MAX);
 
-/// Takes the captures without a place out of those of a resource. One stands for all.
-fn take_unplaced<B>(captures: &mut Vec<Known<B>>) -> Option<Known<B>> {
-    let unplaced = captures.extract_if(.., |it| it.facts.captured_at == Some(UNPLACED));
-    unplaced.max_by_key(|known| (known.facts.input, known.position))
+/// Takes the captures without a place out of those of a resource. The last of an input stands for all of it.
+fn take_unplaced<B>(captures: &mut Vec<Known<B>>) -> Vec<Known<B>> {
+    let is_unplaced = |known: &mut Known<B>| known.facts.captured_at == Some(UNPLACED);
+    let mut unplaced: Vec<_> = captures.extract_if(.., is_unplaced).collect();
+    unplaced.sort_by_key(|known| (known.facts.input, Reverse(known.position)));
+    unplaced.dedup_by_key(|known| known.facts.input);
+    unplaced
 }
 
-/// Gives a lost capture without a place that of the newest. All captures of the resource have to be there.
-///
-/// † It may be newer than all others, which say nothing about what it was.
-pub(super) fn place_unplaced<B>(captures: &mut Vec<Known<B>>, rules: &AccessRules) {
-    let Some(mut lost) = take_unplaced(captures) else { return };
-    let date = captures.iter().filter_map(|known| known.facts.captured_at).max();
-    lost.facts.captured_at = date;
-    lost.facts.expires_at =
-        date.map(|date| expiry(&CachingHeaders::default(), date, &rules.freshness));
-    // Without a date, the order of inputs decides.
-    let inputs = captures.iter().map(|known| known.facts.input);
-    lost.facts.input = inputs.fold(lost.facts.input, u32::max);
-    lost.position = u64::MAX;
-    captures.push(lost);
-    captures.sort_by_key(|known| known.rank(rules));
+/// The date of the newest capture of each input, lost ones included, that has one.
+#[derive(Clone, Debug, Default)]
+pub(super) struct NewestDates(pub(super) HashMap<u32, UnixSeconds>);
+
+impl NewestDates {
+    /// Gives the lost captures without a place among those of a resource that of the newest of their input, or
+    /// of all inputs if theirs has no date.
+    ///
+    /// † It may be newer than all others of its input, which say nothing about what it was.
+    pub(super) fn place<B>(&self, captures: &mut [Known<B>], rules: &AccessRules) {
+        for lost in captures.iter_mut().filter(|it| it.facts.captured_at == Some(UNPLACED)) {
+            let own = self.0.get(&lost.facts.input);
+            let date = own.or_else(|| self.0.values().max()).copied();
+            lost.facts.captured_at = date;
+            lost.facts.expires_at =
+                date.map(|date| expiry(&CachingHeaders::default(), date, &rules.freshness));
+            lost.position = u64::MAX;
+        }
+    }
 }
 
 /// Drops the captures that no longer count. They are in order.

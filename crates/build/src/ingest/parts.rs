@@ -275,7 +275,7 @@ impl Merger {
         sources: Vec<impl Iterator<Item = Result<Keyed, E>> + Send>,
     ) -> Result<Captured, E> {
         let (keeps, scratch) = (self.keeps(), &self.config.scratch);
-        ahead(sources, |sources| Captured::merge(sources, keeps, Form::Sorted, scratch))
+        ahead(sources, |sources| Captured::new(keeps, Form::Sorted, scratch).merge(sources))
     }
 }
 

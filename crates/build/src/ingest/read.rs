@@ -28,7 +28,7 @@ use portcullis_set::lists::lists;
 use portcullis_set::stored::CaptureFacts;
 
 use super::captured::{Captured, Newest};
-use super::known::{Held, Known, UNPLACED};
+use super::known::{Held, Known, NewestDates, UNPLACED};
 use super::place::{self, Place, Places};
 use super::rivals::{Rivals, Rows};
 use super::{IngestConfig, IngestObserver, Progress};
@@ -83,7 +83,9 @@ pub(super) fn read_all(
     let Ingesting { newest, mut reports, failure } = ingested;
     failure.map_or(Ok(()), Err)?;
     let taken = newest.taken;
-    let mut captured = newest.finish()?;
+    let dates = numbers.iter().zip(&reports);
+    let dates = dates.filter_map(|(number, it)| Some((*number, it.report.captured?.last)));
+    let mut captured = newest.finish(NewestDates(dates.collect()))?;
     let mut rows = std::mem::take(&mut captured.rows.0);
     for (number, report) in numbers.iter().zip(&mut reports) {
         let Rows { captures, left_out } = rows.remove(number).unwrap_or_default();
@@ -341,6 +343,8 @@ impl Digest<'_> {
         let as_of = self.reading.config.settle.time();
         let is_later = as_of.is_some_and(|as_of| capture.captured_at > Some(as_of));
         let Some(places) = Place::of(&capture.subject).ok().filter(|_| !is_later) else { return };
+        let report = &mut self.read.report;
+        report.captured = DateSpan::over(report.captured, capture.captured_at.map(DateSpan::from));
         if lost.has_unread_time() {
             capture.captured_at = Some(UNPLACED);
         }

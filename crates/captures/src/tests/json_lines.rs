@@ -346,12 +346,14 @@ fn what_is_wrong_is_said() {
         (
             r#"{"url": "u", "status": 404, "fetched_at": "today"}"#,
             "its time is \"today\"; expected a date or time, such as 2024-05-01T12:00:00Z, \
-             2024-05-01 or 20240501120000, or a number with ‹time_unit›; it counts as the newest",
+             2024-05-01 or 20240501120000, or a number with ‹time_unit›; it counts as \
+             the newest of its input",
         ),
         (
             r#"{"url": "u", "status": 404, "fetched_at": 1}"#,
             "its fetched_at is a number; expected a date or time, such as 2024-05-01T12:00:00Z, \
-             2024-05-01 or 20240501120000, or a number with ‹time_unit›; it counts as the newest",
+             2024-05-01 or 20240501120000, or a number with ‹time_unit›; it counts as \
+             the newest of its input",
         ),
     ];
     for (line, expected) in rows {

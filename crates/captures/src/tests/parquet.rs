@@ -200,7 +200,8 @@ fn times_in_every_layout() {
 
     let broken = read(one_row(vec![("fetched_at", texts(&["today"]))])).broken;
     let said = "its time is \"today\"; expected a date or time, such as 2024-05-01T12:00:00Z, \
-                2024-05-01 or 20240501120000, or a number with ‹time_unit›; it counts as the newest";
+                2024-05-01 or 20240501120000, or a number with ‹time_unit›; it counts as \
+             the newest of its input";
     assert_eq!((&*broken[0].place, &*broken[0].problem), ("row 1", said));
 }
 
