@@ -328,16 +328,30 @@ pub(super) fn is_site(row: &[Vec<u8>], place: usize) -> bool {
 /// if it has none. Which of several was asked for is not known: a client may have sent one.
 pub(super) fn sites(row: &[Vec<u8>]) -> Option<String> {
     let shown = |place: usize| shown(&row[place]);
-    let places: Vec<usize> = (0..row.len()).filter(|&place| is_site(row, place)).collect();
-    match places[..] {
-        [] => None,
-        [place] => Some(format!(
+    let all = || 0..row.len();
+    let places: Vec<usize> = all().filter(|&place| is_site(row, place)).collect();
+    let has_path = |place: &usize| {
+        let cell = String::from_utf8_lossy(&row[*place]);
+        cell.trim().starts_with('/') || is_request(cell.trim())
+    };
+    // A host next to a path is not the URL that was requested.
+    let path = all().find(has_path).map(|path| path + 1);
+    match (&places[..], path) {
+        (&[place], Some(path)) if !has_scheme(&row[place]) => Some(format!(
+            "no header names a column, and columns {path} and {0} have a path and a host (`{1}` and `{2}`); try \
+             ‹url_field› {path} ‹host_field› {0}",
+            place + 1,
+            shown(path - 1),
+            shown(place)
+        )),
+        (&[], _) => None,
+        (&[place], _) => Some(format!(
             "no header names a column, and column {0} has hosts (`{1}`); try ‹url_field› {0} \
              ‹assume_scheme› https",
             place + 1,
             shown(place)
         )),
-        [first, second, ..] => Some(format!(
+        (&[first, second, ..], _) => Some(format!(
             "no header, and columns {0} and {1} both have URLs or hosts (`{2}` and `{3}`); choose the requested \
              one with ‹url_field› {0} or ‹url_field› {1}",
             first + 1,

@@ -155,7 +155,7 @@ fn of_first_bytes(text: &[u8], config: &ListConfig) -> ListFormat {
         () if is_headed(Separator::TSV) || has_column && is_tabbed => ListFormat::Tsv,
         () if !has_column && log::looks_like_log(line) => ListFormat::AccessLog,
         // A header with TABs in quotes is CSV too.
-        () if has_column || Separator::CSV[..3].iter().any(|&it| is_headed(it)) => ListFormat::Csv,
+        () if has_column || Separator::CSV.iter().any(|&it| is_headed(it)) => ListFormat::Csv,
         () if is_log => ListFormat::AccessLog,
         () => ListFormat::Lines,
     }

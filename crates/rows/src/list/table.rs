@@ -63,6 +63,8 @@ impl Look<'_> {
             let problem = match named {
                 // A line that names the separator is no row.
                 Some(_) => table.no_column(separators),
+                // All rows would be looked at for each comment.
+                None if table.is_mere_comment(separators) => table.no_column(separators),
                 None => match table
                     .first_row(separators)
                     .or_else(|problem| in_comment(table.text, problem))?
@@ -129,6 +131,17 @@ impl Look<'_> {
         })
     }
 
+    /// Whether the text begins with a comment that has no URL in the numbered column.
+    fn is_mere_comment(&self, separators: &[Separator]) -> bool {
+        let urls = &self.config.urls;
+        let has_url = |separator: &Separator| {
+            let row = first_row(self.text, *separator).0;
+            TableColumn::find(&row, urls).is_some_and(|column| is_target(&row[column.place]))
+        };
+        let is_line = is_comment(self.text) && LINES.first_end(self.text).is_some();
+        is_line && urls.is_number() && !separators.iter().any(has_url)
+    }
+
     /// Returns the first row split at `separator`; `None` if it then lacks the column of the URL.
     fn split_at(&self, separator: Separator) -> Result<Option<FirstRow>, String> {
         let (row, end) = first_row(self.text, separator);
@@ -189,17 +202,14 @@ impl Look<'_> {
 
     /// Returns the only split with which rows have URLs in the numbered column.
     ///
-    /// A client can write each separator into its agent, so two that fit are an error.
+    /// A client can write each separator into its path and its agent, so two that fit are an error.
     fn only_fit(
         &self,
         mut splits: Vec<FirstRow>,
         usual: Separator,
     ) -> Result<Option<FirstRow>, String> {
         splits.retain(|it| it.row.len() > 1 || it.separator == usual);
-        let fits = |it: &FirstRow| match it.separator == usual {
-            true => self.has_url(it) || self.has_words(it),
-            false => self.has_url(it) && !self.continues(it, usual),
-        };
+        let fits = |it: &FirstRow| self.has_url(it) || it.separator == usual && self.has_words(it);
         let (mut found, mut others): (Vec<_>, Vec<_>) = splits.into_iter().partition(fits);
         match &found[..] {
             [] => {
@@ -228,18 +238,6 @@ impl Look<'_> {
         }
         let columns = split.row.len();
         columns > 1 && self.config.has_numbers_in(columns) && (2 * words > count || empty == count)
-    }
-
-    /// Whether each URL of the column is that of the usual separator, the separator and more of its row: the
-    /// rows are those of the usual one, and a client sent the other.
-    fn continues(&self, split: &FirstRow, usual: Separator) -> bool {
-        let place = split.column.place;
-        let mut both = self.cells(split.separator, place).zip(self.cells(usual, place));
-        both.all(|(cell, usual_cell)| {
-            let more = cell.strip_prefix(&usual_cell[..]).map(|rest| rest.trim_ascii_start());
-            let is_more = more.is_some_and(|rest| rest.first() == Some(&usual.delimiter));
-            !is_target(&cell) || is_more && !usual_cell.is_empty()
-        })
     }
 
     /// Returns the cells of a column in the first rows that have more than blanks, without blanks around them.
@@ -439,7 +437,8 @@ fn is_headed(row: &[Vec<u8>], place: usize) -> bool {
     let is_site = advice::is_site(row, place);
     let others = || row.iter().enumerate().filter(|(other, _)| *other != place);
     let has_usual = || others().any(|(_, name)| could_be_url(name, true));
-    is_column_name(cell) && !is_site || is_site && !has_scheme(cell) && has_usual()
+    let is_host = || !cell.contains(&b'/');
+    is_column_name(cell) && !is_site || is_site && is_host() && has_usual()
 }
 
 /// Whether a cell has a URL, a host, a path or a request.

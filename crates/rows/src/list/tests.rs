@@ -977,6 +977,16 @@ fn tables_without_a_header() {
 
 /// Of a table without a header, the separator is the one with which the rows have the columns. What a client sent
 /// chooses none: two that fit are an error.
+/// Rows are not looked at for each comment before them.
+#[test]
+fn comments_before_a_table_by_numbers() {
+    let comments = format!("#{}\n", "a;b|c,d ".repeat(20)).repeat(900);
+    for text in [format!("{comments}1,https://a.example/1,x\n"), comments.clone() + "#2,/1\n"] {
+        let place = ListConfig { host: Some("https://a.example".to_owned()), ..column("2") };
+        assert_eq!(urls("a.csv", text.as_bytes(), &place), ok(&["https://a.example/1"]));
+    }
+}
+
 /// The `?` that a query begins with is its own where a program writes what follows the `?` of the URL.
 #[test]
 fn queries_that_begin_with_a_mark() {
@@ -1045,7 +1055,6 @@ fn separators_without_a_header() {
     }
     // An agent or a query with another separator makes no second table.
     for (text, place) in [
-        ("https://a.example/1,Bot/1 (X; Y)\nhttps://a.example/2,Bot/1 (X; Y)\n", "1"),
         ("1,https://a.example/1,Bot/1 (X; Y)\n1,https://a.example/2,Bot/1 (X; Y)\n", "2"),
         ("\"https://a.example/1\",\"X; Y\"\n\"https://a.example/2\",\"X; Y\"\n", "1"),
         ("1|https://a.example/1|X (Y, like Z)\n1|https://a.example/2|X (Y, like Z)\n", "2"),
@@ -1055,6 +1064,8 @@ fn separators_without_a_header() {
     }
     // Either may separate them.
     for (text, place) in [
+        ("https://a.example/1,Bot/1 (X; Y)\nhttps://a.example/2,Bot/1 (X; Y)\n", "1"),
+        ("https://a.example/1,x;200\n", "1"),
         ("x y;a.example/1,z\nx y;a.example/2,z\n", "2"),
         ("1;192.0.2.7/a;x,192.0.2.8/b\n1;192.0.2.7/c;x,y\n", "2"),
         ("1,;/1,/2\n1,;/3,/4\n", "2"),

@@ -22,7 +22,7 @@ pub(super) enum What {
     Target(Form),
     /// A path without its query.
     Path(Form),
-    /// What follows the `?` between a path and its query.
+    /// The query after the `?` that follows a path.
     Query,
     /// The same with the `?`.
     MarkedQuery,
