@@ -78,7 +78,8 @@ pub fn run(args: CompileArgs, files: &Files) -> anyhow::Result<()> {
         pool.install(|| compile::write(&ingested.standings, &ingested.compiling, output))?;
     let notes_of_files = PolicyFacts::notes_of_files(written.file_notes);
     if summary.form != SummaryForm::Json {
-        if sources.sets().is_empty() {
+        // What is in sets was noted when they were compiled.
+        if !sources.archives().is_empty() {
             show_file_notes(&written.counts, &notes_of_files);
         }
         show_undated(&args, &ingested.inputs);

@@ -106,6 +106,11 @@ impl Captures {
         self.0.iter().flatten().filter_map(file)
     }
 
+    /// Returns the facts about the captures of each resource.
+    pub(super) fn facts(&self) -> impl Iterator<Item = impl Iterator<Item = &CaptureFacts>> {
+        self.0.iter().map(|captures| captures.iter().map(|known| &known.facts))
+    }
+
     /// Appends the record of `key`, which follows that of `last`. `refer` appends what a blob is in the set.
     pub(crate) fn push(
         &self,

@@ -347,7 +347,7 @@ pub fn ingest(
 pub(super) const NO_RECORD: &str = "no line is a record of robots.txt";
 
 /// Returns the error that files have notes of [`NoteKind::OF_FILES`] or no record, with the first of them and the
-/// number of origins with such a file; `None` if there is none.
+/// number of origins with such a file, whenever it was captured; `None` if there is none.
 fn noted(standings: &Standings) -> Result<Option<String>, WriteError> {
     let note = |facts: &CaptureFacts| {
         let kind = NoteKind::OF_FILES.into_iter().find(|&kind| facts.file_notes.contains(kind));
@@ -357,8 +357,14 @@ fn noted(standings: &Standings) -> Result<Option<String>, WriteError> {
     let (mut first, mut origins) = (None, 0);
     let mut pieces = standings.pieces();
     while let Some(piece) = pieces.next_piece()? {
-        for host in &*piece.hosts {
-            for problem in host.origins().filter_map(|standing| note(&standing.facts)) {
+        for (index, host) in piece.hosts.iter().enumerate() {
+            // Without history, other captures of an origin than its newest decide nothing.
+            let captures = piece.captures.get(index).filter(|_| standings.has_history());
+            let problems: Vec<_> = match captures {
+                Some(captures) => captures.facts().filter_map(|mut it| it.find_map(note)).collect(),
+                None => host.origins().filter_map(|it| note(&it.facts)).collect(),
+            };
+            for problem in problems {
                 origins += 1;
                 let name = || String::from_utf8_lossy(&host.key).into_owned();
                 first.get_or_insert_with(|| (name(), problem));
