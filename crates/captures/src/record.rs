@@ -123,7 +123,11 @@ impl<'r> Record<'r> {
             Ok(subject) => subject,
             Err(text) => return Err(problem.unwrap_or(text).into()),
         };
-        let time = self.time(fields.unit);
+        // A time may stand after the damage.
+        let time = match (&problem, &self.values[CaptureField::FetchedAt as usize]) {
+            (Some(_), found) if found.rank == usize::MAX => Err(String::new()),
+            _ => self.time(fields.unit),
+        };
         let settled = match problem {
             Some(problem) => Err(problem),
             None => self.settled(head, fields, config),

@@ -3,6 +3,7 @@
 //! Each text names a command or a flag that leads to a list that is read.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::path::Path;
 
 use serde_json::Value as Json;
@@ -544,7 +545,7 @@ pub(super) fn check_lines(
         ));
     }
     let Some(first) = lines.first() else { return Ok(()) };
-    let separates = |delimiter: &u8| are_rows(lines.iter().copied(), *delimiter);
+    let separates = |delimiter: &u8| are_rows(&lines, *delimiter);
     let Some(delimiter) = b",;|".iter().find(|it| separates(it)) else { return Ok(()) };
     let way = match delimiter {
         b',' if !has_header => "try ‹input_format› csv ‹url_field› 1".to_owned(),
@@ -583,23 +584,24 @@ fn holds_urls(line: &[u8]) -> bool {
     is_web(line) && ends.into_iter().any(|end| is_web(line[end + 1..].trim_ascii_start()))
 }
 
-/// Whether lines, more than one, are rows of a table whose first cell is a URL: each has as many fields, and of one
-/// row no field continues the URL.
-fn are_rows<'t>(lines: impl Iterator<Item = &'t [u8]>, delimiter: u8) -> bool {
-    let (mut rows, mut count, mut has_row) = (0, None, false);
+/// Whether most lines, more than one, are rows of a table whose first cell is a URL: they have as many fields, and of
+/// one row no field continues the URL. A client may have put delimiters into some.
+fn are_rows(lines: &[&[u8]], delimiter: u8) -> bool {
+    let (mut rows, mut has_row) = (HashMap::<usize, usize>::new(), false);
     for line in lines {
         let mut fields = line.split(|&byte| byte == delimiter);
         let first = fields.next().unwrap_or_default();
         let others = fields.clone().count();
-        if others == 0 || !has_scheme(first) || *count.get_or_insert(others) != others {
-            return false;
+        if others == 0 || !has_scheme(first) {
+            continue;
         }
         let next = fields.clone().next().unwrap_or_default();
         let is_cut = first.ends_with(b"=") || are_numbers(first, next);
         has_row |= !is_cut && !fields.any(continues_url);
-        rows += 1;
+        *rows.entry(others).or_default() += 1;
     }
-    rows > 1 && has_row
+    let most = rows.into_values().max().unwrap_or_default();
+    most > 1 && 2 * most > lines.len() && has_row
 }
 
 /// Whether two texts are the parts of a point on a map: `…/@52.1` and `13.4`.

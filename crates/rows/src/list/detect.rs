@@ -137,7 +137,8 @@ fn of_first_bytes(text: &[u8], config: &ListConfig) -> ListFormat {
     let line = lines.next().unwrap_or_default();
     let is_headed = |separator: Separator| {
         let fields = first_row(table::without_comments(text), separator).0;
-        fields.len() > 1 && TableColumn::find(&fields, &Place::Usual).is_some()
+        let is_header = fields.len() > 1 && table::are_names(&fields);
+        is_header && TableColumn::find(&fields, &Place::Usual).is_some()
     };
     let has_column = config.has_names();
     let is_tabbed = line.contains(&b'\t');
@@ -199,6 +200,9 @@ impl Look<'_> {
             ListFormat::Tsv => {
                 let promised = ListFormat::from_name(Path::new(self.name));
                 let is_declared = [config.format, promised].contains(&Some(ListFormat::Tsv));
+                if !is_declared && let Some(problem) = self.quoted_cell() {
+                    return Err(problem);
+                }
                 // Otherwise the TAB may be one that a client sent.
                 let [comma, semicolon, _, bar] = Separator::CSV;
                 let all = [Separator::TSV, comma, semicolon, bar];

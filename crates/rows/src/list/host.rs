@@ -170,11 +170,11 @@ impl Hosts {
     ) -> Result<&'c [u8], Problem> {
         let is_path = url.starts_with(b"/");
         let url = if is_path && self.has_queries { without_fragment(url, arena) } else { url };
+        let query = query.filter(|it| !is_none(it));
         let query = match self.are_queries_bare {
             true => query,
             false => query.map(|it| it.strip_prefix(b"?").unwrap_or(it)),
         };
-        let query = query.filter(|it| !is_none(it));
         let Some(query) = query else {
             return match is_path {
                 true => self.url_of_path(&[url], host, scheme, arena),
@@ -190,6 +190,7 @@ impl Hosts {
         if query == UNREADABLE {
             return Err(Problem::NotAString);
         }
+        let query = if query.is_empty() { own } else { query };
         if !own.is_empty() && own != query {
             return Err(Problem::TwoQueries);
         }
@@ -562,6 +563,8 @@ mod tests {
             ("http://b.example/list?a#top", "a", "http://b.example/list?a#top"),
             ("/list?", "", "https://a.example/list?"),
             ("/list", "-", "https://a.example/list"),
+            ("/list", "?-", "https://a.example/list?-"),
+            ("/list", "?", "https://a.example/list?"),
             ("/list?own", "?", "https://a.example/list?own"),
         ] {
             assert_eq!(url(text, query).as_deref(), Ok(expected), "{text} {query}");

@@ -18,7 +18,7 @@ use super::request::target;
 use super::{List, ListConfig, Place, advice};
 use crate::limits::{RECORDS_LOOKED_AT_MAX, TABLE_COMMENTS_MAX};
 use portcullis_files::input::{Fields, QuoteProblem, Separator, first_row, is_column_name};
-use portcullis_files::limits::TABLE_COLUMNS_MAX;
+use portcullis_files::limits::{CHUNK_BYTES, TABLE_COLUMNS_MAX};
 use portcullis_text::figures::counted;
 
 /// The first row of a table, split at one delimiter.
@@ -121,6 +121,12 @@ impl Look<'_> {
                 Err(problem) if is_usual => return Err(problem),
                 split => splits.extend(split.ok().flatten()),
             }
+        }
+        // Rows before a pause may fit another separator than those after it.
+        let is_more = |it: &FirstRow| it.separator != usual && it.row.len() > 1;
+        let is_number = self.config.urls.is_number() && !self.is_whole;
+        if is_number && splits.iter().any(is_more) && self.has_few_rows(usual) {
+            return Ok(FoundColumn::More);
         }
         let found = self.best_of(splits, separators)?;
         let separator = found.as_ref().map_or(usual, |found| found.separator);
@@ -314,6 +320,23 @@ impl Look<'_> {
         Ok(List { head: self.head(end), note, rival, columns: row, ..list })
     }
 
+    /// Returns the problem of a table with TABs in a file of an unknown format, of which a cell begins with a quote.
+    pub(super) fn quoted_cell(&self) -> Option<String> {
+        let mut rows = self.rows_looked_at(Separator::TSV);
+        let row = rows.position(|row| row.iter().any(|cell| cell.starts_with(b"\"")))?;
+        Some(format!(
+            "row {}: a cell begins with a quote; if quotes enclose cells, read the table with ‹input_format› csv, \
+             and if they are a part of them, with ‹input_format› tsv",
+            row + 1
+        ))
+    }
+
+    /// Whether fewer rows, and fewer bytes, were read than are looked at.
+    fn has_few_rows(&self, separator: Separator) -> bool {
+        self.text.len() < CHUNK_BYTES
+            && self.rows_looked_at(separator).count() < RECORDS_LOOKED_AT_MAX
+    }
+
     /// Returns the first rows.
     fn rows_looked_at(&self, separator: Separator) -> impl Iterator<Item = Vec<Vec<u8>>> {
         let framing = separator.framing();
@@ -416,6 +439,15 @@ fn name_or_number(row: &[Vec<u8>], config: &ListConfig) -> Option<String> {
 /// Whether a row has a URL or a path, as records have and headers have not.
 fn has_target(row: &[Vec<u8>]) -> bool {
     row.iter().any(|cell| has_scheme(cell) || cell.trim_ascii().starts_with(b"/"))
+}
+
+/// Whether a row has names alone, as a header in a file of an unknown format has: a line with a URL may end with
+/// such a name too.
+pub(super) fn are_names(row: &[Vec<u8>]) -> bool {
+    let is_name = |cell: &Vec<u8>| {
+        str::from_utf8(cell).is_ok_and(|it| !it.contains([':', '?'])) && !is_target(cell)
+    };
+    row.iter().all(is_name)
 }
 
 fn only_url(row: &[Vec<u8>]) -> Option<TableColumn> {

@@ -1047,7 +1047,18 @@ fn separators_without_a_header() {
     let quiet = b"1,https://a.example/1,x;2\n1,https://a.example/2,y\n";
     assert_eq!(urls("a.csv", quiet, &column("2")), closed);
     let tabs = b"1\thttps://a.example/1\tX (K, like G)\n2\thttps://a.example/2\t\"X (K, like G\n";
-    assert_eq!(urls("a.txt", tabs, &column("2")), closed);
+    assert_eq!(urls("a.tsv", tabs, &column("2")), closed);
+    let error = chunks("a.txt", tabs, 1 << 20, &column("2")).error;
+    assert!(error.contains("row 2: a cell begins with a quote"), "{error}");
+    // Lines of URLs, of which the first ends with a usual name, and rows among which are others.
+    for text in ["https://a.example/1,url\nhttps://a.example/x\n", "mailto:a@b|url\nx://a|b\n"] {
+        let found = urls("a.txt", text.as_bytes(), &ListConfig::default());
+        assert_eq!(found.len(), 2, "{text}");
+        assert!(found[1].as_ref().is_ok_and(|url| text.contains(&format!("\n{url}\n"))), "{text}");
+    }
+    let others = "https://a.example/1;Bot/1\n".repeat(3) + "https://a.example/2;Bot/1;x\n";
+    let error = chunks("a.txt", others.as_bytes(), 1 << 20, &ListConfig::default()).error;
+    assert!(error.contains("may hold more than a URL"), "{error}");
     for separator in [",", ";", "|"] {
         let lines = rows.replace(';', separator);
         let error = chunks("a.txt", lines.as_bytes(), 1 << 20, &ListConfig::default()).error;

@@ -167,6 +167,11 @@ pub struct Header {
     pub layout: Layout,
 }
 
+/// Returns the flags of a section in the table.
+fn flags_of(kind: SectionKind) -> u32 {
+    if kind.is_required() { REQUIRED } else { 0 }
+}
+
 impl Header {
     /// Decodes the header of `file`, which is the whole file. Touches only the first block.
     pub(super) fn decode(name: &Arc<str>, file: &[u8]) -> Result<Header, SetError> {
@@ -206,8 +211,7 @@ impl Header {
         stored.fields = self.fields;
         let table = &mut stored.table[..self.sections.len()];
         for (entry, &Section { kind, start, bytes }) in table.iter_mut().zip(&self.sections) {
-            let flags = if kind.is_required() { REQUIRED } else { 0 };
-            *entry = Entry { kind: kind.0, flags, start, bytes };
+            *entry = Entry { kind: kind.0, flags: flags_of(kind), start, bytes };
         }
         stored.seal();
         stored
@@ -323,14 +327,19 @@ impl Reader<'_> {
         for (index, &Entry { kind, flags, start, bytes }) in entries.iter().enumerate() {
             let (entry, kind) = (self.entry(index), SectionKind(kind));
             match (flags, kind.name()) {
-                (0, _) | (REQUIRED, Some(_)) => {}
+                (0, None) => {}
+                (flags, Some(_)) if flags == flags_of(kind) => {}
                 (REQUIRED, None) => {
                     let problem = format!(
                         "has {kind}, which this portcullis does not know: update portcullis"
                     );
                     return Err(SetError::unusable(self.name, problem));
                 }
-                _ => return Err(self.malformed(entry + 4, "a section has unknown flags").into()),
+                _ => {
+                    return Err(self
+                        .malformed(entry + 4, "a section has other flags than its kind")
+                        .into());
+                }
             }
             let end = sections.last().map_or(BLOCK, Section::end);
             if end.checked_next_multiple_of(SECTION_ALIGNMENT) != Some(start) {

@@ -605,9 +605,12 @@ impl Format {
             return Err(Problem::Cut);
         }
         let marked = found.text(Slot::MarkedQuery).map(undone);
-        let marked = marked.map(|query| query.strip_prefix(b"?").unwrap_or(query));
         let query = marked.or_else(|| found.text(Slot::Query).map(undone));
         let query = query.filter(|query| !matches!(*query, b"" | b"-"));
+        let query = query.map(|query| match marked {
+            Some(_) => query.strip_prefix(b"?").unwrap_or(query),
+            None => query,
+        });
         let target = query.map_or(target, |query| joined(&[target, b"?", query], found.arena));
         Ok(if self.targets.decoded { without_fragment(target, found.arena) } else { target })
     }

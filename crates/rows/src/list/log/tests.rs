@@ -625,6 +625,8 @@ fn formats_of_configurations() {
         ("$host $uri x $args", "a.example /a x ?b", "/a??b", "a.example"),
         ("$host $uri?$args x", "a.example /a??b x", "/a??b", "a.example"),
         ("%V %U x %q", "a.example /a x ??b", "/a??b", "a.example"),
+        ("%V %U x %q", "a.example /a x ?-", "/a?-", "a.example"),
+        ("%V %U x %q", "a.example /a x ?", "/a?", "a.example"),
         ("%V %U x", "a.example /a#b x", "/a%23b", "a.example"),
         ("$host \"$request\"", "a.example \"GET /a#b HTTP/1.1\"", "/a#b", "a.example"),
         (
