@@ -97,6 +97,20 @@ pub fn push_varint(out: &mut Vec<u8>, mut number: u32) {
     out.push(number as u8);
 }
 
+/// Appends varints. Nearly all have one byte, and are appended at once.
+#[inline]
+pub fn push_varints<const N: usize>(out: &mut Vec<u8>, numbers: [u32; N]) {
+    let (mut bytes, mut bits) = ([0; N], 0);
+    for (byte, number) in bytes.iter_mut().zip(numbers) {
+        *byte = number as u8;
+        bits |= number;
+    }
+    match bits < 0x80 {
+        true => out.extend_from_slice(&bytes),
+        false => numbers.into_iter().for_each(|number| push_varint(out, number)),
+    }
+}
+
 /// The longest varint of a `u32`.
 const VARINT_BYTES_MAX: usize = 5;
 
@@ -109,6 +123,27 @@ pub fn take_varint(bytes: &mut &[u8]) -> Option<u32> {
         return Some(u32::from(first));
     }
     take_long_varint(bytes)
+}
+
+/// Takes varints off the front of `bytes`, as [`take_varint`] does.
+#[inline]
+pub fn take_varints<const N: usize>(bytes: &mut &[u8]) -> Option<[u32; N]> {
+    let mut numbers = [0; N];
+    if let Some((firsts, rest)) = bytes.split_first_chunk::<N>() {
+        let mut bits = 0;
+        for (number, &first) in numbers.iter_mut().zip(firsts) {
+            *number = u32::from(first);
+            bits |= first;
+        }
+        if bits < 0x80 {
+            *bytes = rest;
+            return Some(numbers);
+        }
+    }
+    for number in &mut numbers {
+        *number = take_varint(bytes)?;
+    }
+    Some(numbers)
 }
 
 fn take_long_varint(bytes: &mut &[u8]) -> Option<u32> {

@@ -13,7 +13,7 @@
 //! records have no role and no value.
 
 use portcullis_dialect::{Dialect, Field, LineNumber, Verdict};
-use portcullis_engine::bytes::{push_varint, take_varint};
+use portcullis_engine::bytes::{push_varints, take_varints};
 use portcullis_robots::syntax::{ExtractedFile, ExtractedRecord, RobotsTxt, Span, record_of};
 
 /// The role of a record of a list.
@@ -135,14 +135,13 @@ impl ListWriter {
         }
         let lines = line.get().checked_sub(self.line).filter(|_| is_usage == self.in_usage)?;
         let value_bytes = text.len().checked_sub(value_start)?;
-        if role != Role::OTHER {
-            self.bytes.push(role.number() as u8);
-        }
         self.line = line.get();
-        push_varint(&mut self.bytes, lines);
-        push_varint(&mut self.bytes, text.len() as u32);
-        if role != Role::OTHER {
-            push_varint(&mut self.bytes, value_bytes as u32);
+        let (text_bytes, value_bytes) = (text.len() as u32, value_bytes as u32);
+        match role == Role::OTHER {
+            true => push_varints(&mut self.bytes, [lines, text_bytes]),
+            false => {
+                push_varints(&mut self.bytes, [role.number(), lines, text_bytes, value_bytes]);
+            }
         }
         self.bytes.extend_from_slice(text);
         Some(())
@@ -172,17 +171,21 @@ impl<'t> ListReader<'t> {
 
     #[inline]
     fn read(&mut self) -> Option<ListedRecord<'t>> {
-        let mut role = Role::OTHER;
-        if self.has_roles {
-            role = *Role::ALL.get(usize::from(*self.rest.split_off_first()?))?;
-        }
+        let (role, [lines, text_bytes, value_bytes]) = match self.has_roles {
+            true => {
+                let [role, lines, text, value] = take_varints(&mut self.rest)?;
+                (*Role::ALL.get(role as usize)?, [lines, text, value])
+            }
+            false => {
+                let [lines, text] = take_varints(&mut self.rest)?;
+                (Role::OTHER, [lines, text, 0])
+            }
+        };
         let is_usage = role.is_usage();
         if is_usage && !std::mem::replace(&mut self.in_usage, true) {
             self.line = 0;
         }
-        self.line = self.line.checked_add(take_varint(&mut self.rest)?)?;
-        let text_bytes = take_varint(&mut self.rest)?;
-        let value_bytes = if self.has_roles { take_varint(&mut self.rest)? } else { 0 };
+        self.line = self.line.checked_add(lines)?;
         let start = u32::try_from(self.list.len() - self.rest.len()).ok()?;
         let text = self.rest.split_off(..text_bytes as usize)?;
         start.checked_add(text_bytes)?;
@@ -253,6 +256,8 @@ pub fn lists(file: &RobotsTxt<'_>, text: &[u8]) -> [Vec<u8>; 2] {
     // Most files are rules, and a list is stored elsewhere soon.
     let records = file.user_agents().len() + file.rules().len() + file.usage_records().len();
     extract.bytes.reserve(text.len() + 4 * records);
+    let others_bytes = file.other_records().iter().map(|other| 2 + other.span.range().len());
+    others.bytes.reserve(others_bytes.sum());
     let push = |list: &mut ListWriter, role, line, span: Span, value_bytes: usize| {
         let record = &text[span.range()];
         let in_order = list.push(role, line, record, record.len() - value_bytes);

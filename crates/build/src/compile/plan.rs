@@ -1,10 +1,11 @@
 //! Plans one policy independently of all others, so that threads can plan in parallel.
 
 use std::convert::Infallible;
+use std::hash::BuildHasher;
 use std::sync::Arc;
 
 use foldhash::fast::RandomState;
-use hashbrown::HashMap;
+use hashbrown::HashTable;
 
 use portcullis_dialect::decision::{PolicyState, Verdict};
 use portcullis_dialect::dialect::{AccessOutcome, Dialect, Precedence};
@@ -134,6 +135,7 @@ impl PolicyPlan<'_> {
     ) {
         let Audience { robots, default_groups, default_line, .. } = Audience::of(file, dialect);
         let mut entries = Entries::default();
+        self.robots.reserve(robots.len());
         for NamedRobot { name, groups, line } in robots {
             let naming_line = user_agent_record(file, groups[0], line);
             let entry = entries.number(groups, file);
@@ -143,12 +145,13 @@ impl PolicyPlan<'_> {
             let naming_line = user_agent_record(file, first, default_line);
             self.default = Some((entries.number(default_groups, file), naming_line));
         }
-        let rule_groups = entries.rule_groups(file.groups().len());
-        self.entries = entries.of_rule_groups(&rule_groups);
+        let rule_groups;
+        (rule_groups, self.entries) = entries.rule_groups(file.groups().len());
         let mut are_compared = vec![false; rule_groups.len()];
         for several in self.entries.iter().filter(|entry| entry.len() > 1) {
             several.iter().for_each(|&number| are_compared[number as usize] = true);
         }
+        self.rule_groups.reserve(rule_groups.len());
         for (groups, is_compared) in rule_groups.iter().zip(are_compared) {
             let positions = group_positions(file, groups);
             let compile = || self.compiled((file, groups), &positions, is_compared, dialect);
@@ -215,8 +218,10 @@ fn rules_key(file: &RobotsTxt<'_>, extract: &[u8], group: usize, is_compared: bo
 /// The distinct lists of groups that agents follow.
 #[derive(Default)]
 struct Entries {
-    known: HashMap<Vec<usize>, usize, RandomState>,
+    /// The positions of lists in `groups`, by their content.
+    known: HashTable<usize>,
     groups: Vec<Vec<usize>>,
+    hasher: RandomState,
 }
 
 impl Entries {
@@ -226,41 +231,51 @@ impl Entries {
         if groups.len() > 1 && groups.iter().any(has_rules) {
             groups.retain(has_rules);
         }
-        *self.known.entry(groups).or_insert_with_key(|groups| {
-            self.groups.push(groups.clone());
-            self.groups.len() - 1
-        })
+        let Entries { known, groups: all, hasher } = self;
+        let (hash, new) = (hasher.hash_one(&groups), all.len());
+        let number = match known.find(hash, |&known| all[known] == groups) {
+            Some(&known) => known,
+            None => *known.insert_unique(hash, new, |&known| hasher.hash_one(&all[known])).get(),
+        };
+        if number == new {
+            all.push(groups);
+        }
+        number
     }
 
-    /// Returns the groups of each rule group, of so many groups: those that are in the same entries. Both
-    /// ascend.
-    fn rule_groups(&self, groups: usize) -> Vec<Vec<usize>> {
-        let mut entries_of = vec![Vec::new(); groups];
+    /// Returns the rule groups, of so many groups: those that are in the same entries. Then the rule groups
+    /// of each entry. All ascend.
+    fn rule_groups(&self, groups: usize) -> (Vec<Vec<usize>>, Vec<Vec<u32>>) {
+        // Each entry splits the classes of its groups: the groups of a class are in the same entries so far.
+        // Of each class, the last entry that split it, and the class of the groups that are in that one.
+        let mut splits = vec![(None, 0)];
+        let mut class_of = vec![0; groups];
         for (entry, groups) in self.groups.iter().enumerate() {
-            groups.iter().for_each(|&group| entries_of[group].push(entry));
-        }
-        let mut known: HashMap<&[usize], usize, RandomState> = HashMap::default();
-        let mut rule_groups: Vec<Vec<usize>> = Vec::new();
-        for (group, entries) in entries_of.iter().enumerate() {
-            if !entries.is_empty() {
-                let number = *known.entry(entries).or_insert(rule_groups.len());
-                if number == rule_groups.len() {
-                    rule_groups.push(Vec::new());
+            for &group in groups {
+                let (class, new) = (class_of[group], splits.len());
+                if splits[class].0 != Some(entry) {
+                    splits[class] = (Some(entry), new);
+                    splits.push((None, 0));
                 }
-                rule_groups[number].push(group);
+                class_of[group] = splits[class].1;
             }
         }
-        rule_groups
-    }
-
-    /// Returns the rule groups of each entry.
-    fn of_rule_groups(&self, rule_groups: &[Vec<usize>]) -> Vec<Vec<u32>> {
-        let mut firsts: HashMap<usize, u32, RandomState> = HashMap::default();
-        firsts.extend((0..).zip(rule_groups).map(|(number, groups)| (groups[0], number)));
-        let of_entry = |groups: &Vec<usize>| {
-            groups.iter().filter_map(|group| firsts.get(group).copied()).collect()
+        let mut rule_groups: Vec<Vec<usize>> = Vec::with_capacity(splits.len());
+        let mut number_of = vec![None; splits.len()];
+        for (group, &class) in class_of.iter().enumerate().filter(|(_, class)| **class > 0) {
+            let number = *number_of[class].get_or_insert(rule_groups.len());
+            match rule_groups.get_mut(number) {
+                Some(groups) => groups.push(group),
+                None => rule_groups.push(vec![group]),
+            }
+        }
+        let first_of = |&group: &usize| {
+            let number = number_of[class_of[group]].expect("groups of entries have a rule group");
+            (rule_groups[number][0] == group).then_some(number as u32)
         };
-        self.groups.iter().map(of_entry).collect()
+        let of_entry = |groups: &Vec<usize>| groups.iter().filter_map(first_of).collect();
+        let of_entries = self.groups.iter().map(of_entry).collect();
+        (rule_groups, of_entries)
     }
 }
 

@@ -43,7 +43,7 @@ impl PolicySections {
     /// Adds a policy after those before it.
     pub fn add(&mut self, plan: PolicyPlan<'_>) -> Result<(), CompileError> {
         let rest = end(&self.words)?;
-        let mut words = Vec::new();
+        let mut words = Vec::with_capacity(8 + 2 * plan.robots.len() + 3 * plan.rule_groups.len());
         let is_file = plan.access.state.is_file();
         let entries = entry_numbers(&plan.entries, plan.rule_groups.len());
         let robots = plan.robots.iter().map(|robot| (entries[robot.entry], robot.naming_line));

@@ -42,16 +42,16 @@ impl Texts {
         records: &[ListedRecord<'_>],
         kind: impl Fn(usize) -> u32,
     ) -> Result<u32, CompileError> {
-        let mut words = Vec::new();
+        let kinds: Vec<u32> = (0..records.len()).map(kind).collect();
+        let mut words = Vec::with_capacity(records.len());
         push_lines(&mut words, records.iter().map(|record| record.line.get()));
-        for first in (0..records.len()).step_by(record::KINDS_PER_WORD) {
-            let records = first..records.len().min(first + record::KINDS_PER_WORD);
-            let kinds = records.rev().map(&kind);
+        for kinds in kinds.chunks(record::KINDS_PER_WORD) {
+            let kinds = kinds.iter().rev();
             push(&mut words, kinds.fold(0, |word, kind| word << record::KIND_BITS | kind));
         }
         let Texts { scratch, strings, .. } = self;
-        for (index, record) in records.iter().enumerate() {
-            if place == In::Documents && kind(index) >> record::FORM_SHIFT != record::STRING {
+        for (kind, record) in kinds.iter().zip(records) {
+            if place == In::Documents && kind >> record::FORM_SHIFT != record::STRING {
                 continue;
             }
             // Its bytes, followed by the number of bytes before the value. The lowest seven bits come

@@ -473,11 +473,8 @@ impl Entry<'_> {
         let key = &*self.key;
         let [http, https] = self.resources.each_ref().map(|captures| !captures.is_empty());
         let is_filed = |slot: Slot| {
-            match place::is_origin(key) {
-                true => Place::from_url(&place::robots_txt_url(key, slot)),
-                false => Place::from_url(key),
-            }
-            .is_ok_and(|place| (&*place.key, place.slot) == (key, slot))
+            Place::from_url(&place::url_of(key, slot))
+                .is_ok_and(|place| (&*place.key, place.slot) == (key, slot))
         };
         let is_right = (!http || is_filed(Slot::Http)) && (!https || is_filed(Slot::Https));
         is_right && (http || https)

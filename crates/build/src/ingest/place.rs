@@ -95,8 +95,11 @@ pub(super) fn has_both_schemes(key: &[u8]) -> bool {
     memchr(b'/', key).is_none() && !key.ends_with(b":80") && !key.ends_with(b":443")
 }
 
-/// Returns the URL of the robots.txt of an origin.
-pub(super) fn robots_txt_url(key: &[u8], slot: Slot) -> Vec<u8> {
+/// Returns the URL of the resource in a slot under a key: of an origin, its robots.txt.
+pub(super) fn url_of(key: &[u8], slot: Slot) -> Vec<u8> {
+    if !is_origin(key) {
+        return key.to_vec();
+    }
     let scheme: &[u8] = match slot {
         _ if memchr(b'/', key).is_some() => b"",
         Slot::Http => b"http://",
@@ -140,15 +143,13 @@ mod tests {
                 assert_eq!(found, Ok(vec![(key.into(), slot)]), "{url}");
                 assert_eq!(is_origin(key.as_bytes()), origin, "{key}");
                 let is_default = |slot| {
-                    let url = robots_txt_url(key.as_bytes(), slot);
+                    let url = url_of(key.as_bytes(), slot);
                     keys(Subject::Url(url.into())) != Ok(vec![(key.into(), slot)])
                 };
                 let has_both = origin && ![Slot::Http, Slot::Https].into_iter().any(is_default);
                 assert_eq!(has_both_schemes(key.as_bytes()), has_both, "{key}");
-                if origin {
-                    let url = robots_txt_url(key.as_bytes(), slot);
-                    assert_eq!(keys(Subject::Url((&url).into())), Ok(vec![(key.into(), slot)]));
-                }
+                let url = url_of(key.as_bytes(), slot);
+                assert_eq!(keys(Subject::Url((&url).into())), Ok(vec![(key.into(), slot)]));
             }
         }
         assert_eq!(keys(Subject::Url(b"a.example/robots.txt".into())), Err(BadUrl::NoScheme));

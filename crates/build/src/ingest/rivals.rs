@@ -78,10 +78,10 @@ pub(super) fn take_lines<B>(captures: &mut Vec<Known<B>>) -> Vec<Known<B>> {
 /// Returns the number of dated files that count although their second has a different one. A capture of both
 /// schemes counts once.
 pub(super) fn count<B>(resources: &[Vec<Known<B>>; 2]) -> u64 {
+    if !resources.iter().flatten().any(|known| known.rivals.differ) {
+        return 0;
+    }
     let such = |captures: &[Known<B>]| -> BTreeSet<(u32, u64)> {
-        if !captures.iter().any(|known| known.rivals.differ) {
-            return BTreeSet::new();
-        }
         let files: Vec<_> = captures.iter().filter(|known| known.is_file()).collect();
         let seconds = files.chunk_by(|one, other| second_of(one) == second_of(other));
         let last = seconds.filter_map(|second| second.last());
@@ -109,6 +109,9 @@ impl RowsOfInputs {
     /// Other single lines are files like all others from now on. Those of a capture of both schemes are
     /// left out once.
     pub(super) fn take<B>(&mut self, key: &[u8], resources: &mut [Vec<Known<B>>; 2]) {
+        if !resources.iter().flatten().any(|known| known.rivals.line != 0) {
+            return;
+        }
         let mut of_http = BTreeMap::new();
         for (slot, captures) in [Slot::Http, Slot::Https].into_iter().zip(resources) {
             let rows = rows_in(captures);
@@ -155,10 +158,7 @@ fn rows_in<B>(captures: &[Known<B>]) -> BTreeMap<Second, (u64, u64)> {
 
 impl Rows {
     fn leave_out(&mut self, key: &[u8], slot: Slot, (position, captures): (u64, u64)) {
-        let url = match place::is_origin(key) {
-            true => place::robots_txt_url(key, slot),
-            false => key.to_vec(),
-        };
+        let url = place::url_of(key, slot);
         let problem = format!(
             "its {captures} bodies with one date or none are different single lines: this looks like a table with a row \
              for each rule or line, as advertools writes it; join the rows of a URL to one text of lines `field: value` \

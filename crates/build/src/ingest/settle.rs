@@ -75,7 +75,8 @@ impl Settler<'_> {
         let Settler { resolver, reader } = self;
         let settled = reader.next_piece()?.into_par_iter().map(|keyed| resolver.host(keyed));
         // In a list of known length first, which does not grow.
-        settled.collect::<Vec<_>>().into_iter().collect()
+        let settled = settled.collect::<Vec<_>>().into_iter().collect::<Result<Vec<_>, _>>()?;
+        Ok(settled.into_iter().unzip())
     }
 }
 
@@ -104,10 +105,8 @@ impl Resolver<'_> {
         let (mut standings, mut timelines) = <([Option<Standing>; 2], [Timeline; 2])>::default();
         let is_counted = is_origin || self.settling.has_history();
         for slot in [Slot::Http, Slot::Https].into_iter().filter(|_| is_counted) {
-            let url = match is_origin {
-                true => place::robots_txt_url(&key, slot),
-                false => key.to_vec(),
-            };
+            // Few resources lead to another, for which their URL is needed.
+            let url = || place::url_of(&key, slot);
             let track = Track::of(&resources[slot as usize], self.resolving.rules);
             if is_origin {
                 standings[slot as usize] = self.standing(&url, &track)?;
@@ -136,7 +135,11 @@ impl Resolver<'_> {
     }
 
     /// Returns the standing of an origin; `None` if it was not captured.
-    fn standing(&self, url: &[u8], track: &Track<'_>) -> Result<Option<Standing>, WriteError> {
+    fn standing(
+        &self,
+        url: &dyn Fn() -> Vec<u8>,
+        track: &Track<'_>,
+    ) -> Result<Option<Standing>, WriteError> {
         let Some(first) = track.newest() else { return Ok(None) };
         let mut from = None::<Vec<u8>>;
         let found = standing(&self.resolving, first, |view| {
@@ -144,7 +147,8 @@ impl Resolver<'_> {
                 let lacks_target = view.newest.facts.lacks_target();
                 return Ok(if lacks_target { Target::Missing } else { Target::Nowhere });
             };
-            let Some((url, place)) = self.target(from.as_deref().unwrap_or(url), location)? else {
+            let from_url = from.take().unwrap_or_else(url);
+            let Some((url, place)) = self.target(&from_url, location)? else {
                 return Ok(Target::Nowhere);
             };
             from = Some(url);
@@ -155,14 +159,18 @@ impl Resolver<'_> {
     }
 
     /// Returns the captures of the resource at a URL.
-    fn timeline(&self, url: &[u8], track: &Track<'_>) -> Result<Timeline, WriteError> {
+    fn timeline(
+        &self,
+        url: &dyn Fn() -> Vec<u8>,
+        track: &Track<'_>,
+    ) -> Result<Timeline, WriteError> {
         // Nearly all redirects of a resource lead to one URL.
         let mut last = None::<(BlobID, Leads)>;
         let mut leads = |location: BlobID| {
             if let Some((_, leads)) = last.filter(|(other, _)| *other == location) {
                 return Ok(leads);
             }
-            let resource = self.target(url, location)?.map(|(_, place)| self.resource(place));
+            let resource = self.target(&url(), location)?.map(|(_, place)| self.resource(place));
             let leads = match resource.transpose()? {
                 None => Leads::Nowhere,
                 Some(None) => Leads::NotCaptured,

@@ -226,13 +226,16 @@ impl RuleTexts {
 
 /// Returns patterns, which are in the order of the file, in order of precedence.
 pub(super) fn sorted(entries: &[RuleText], paths: &PathRules) -> Vec<RuleText> {
-    // A number for each is moved and compared faster than an entry.
+    // A number for each is moved and compared faster than an entry. A file has less than 2^32 bytes, a rule
+    // at least eight of them, and a byte at most three of a normal text.
+    const PLACE_BITS: u32 = 29;
     let place = |(place, entry): (usize, &RuleText)| {
-        u128::from(u64::MAX - entry.rank(paths)) << 64 | place as u128
+        ((u64::MAX >> PLACE_BITS) - entry.rank(paths)) << PLACE_BITS | place as u64
     };
-    let mut places: Vec<u128> = entries.iter().enumerate().map(place).collect();
+    let mut places: Vec<u64> = (0..).zip(entries).map(place).collect();
     places.sort_unstable();
-    places.into_iter().map(|place| entries[place as u64 as usize]).collect()
+    let entry = |place: u64| entries[(place & !(u64::MAX << PLACE_BITS)) as usize];
+    places.into_iter().map(entry).collect()
 }
 
 /// Returns the set of the bytes of a text, modulo 64.
