@@ -17,7 +17,7 @@ use hashbrown::HashTable;
 use zerocopy::IntoBytes;
 use zerocopy::little_endian::{U32, U64};
 
-use portcullis_engine::bytes::push_varint;
+use portcullis_engine::bytes::{push_varint, shared_bytes};
 use portcullis_files::scratch::{Items, Scratch, Spool};
 use portcullis_set::file::SectionKind;
 use portcullis_set::layout::NONE;
@@ -210,12 +210,4 @@ impl NameTable {
         writer.section(SectionKind::TOKENS, words.as_bytes())?;
         writer.write(bytes)
     }
-}
-
-/// Returns the length of the common prefix.
-fn shared_bytes(one: &[u8], other: &[u8]) -> usize {
-    let (pieces, _) = one.as_chunks::<8>();
-    let (others, _) = other.as_chunks::<8>();
-    let same = 8 * pieces.iter().zip(others).take_while(|(a, b)| a == b).count();
-    same + one[same..].iter().zip(&other[same..]).take_while(|(a, b)| a == b).count()
 }

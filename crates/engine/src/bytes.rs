@@ -69,6 +69,14 @@ pub fn are_same(one: &[u8], other: &[u8]) -> bool {
     one.iter().zip(other).all(|(one, other)| one == other)
 }
 
+/// Returns how many bytes two texts have in common before they differ.
+pub fn shared_bytes(one: &[u8], other: &[u8]) -> usize {
+    let (pieces, _) = one.as_chunks::<8>();
+    let (others, _) = other.as_chunks::<8>();
+    let same = 8 * pieces.iter().zip(others).take_while(|(a, b)| a == b).count();
+    same + one[same..].iter().zip(&other[same..]).take_while(|(a, b)| a == b).count()
+}
+
 /// Returns a mask of the words that equal `word`, the first one lowest.
 #[inline]
 pub fn places_of(word: u32, words: &[U32; 8]) -> u32 {

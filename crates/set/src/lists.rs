@@ -13,7 +13,7 @@
 //! records have no role and no value.
 
 use portcullis_dialect::{Dialect, Field, LineNumber, Verdict};
-use portcullis_engine::bytes::{push_varints, take_varints};
+use portcullis_engine::bytes::{push_varints, shared_bytes, take_varints};
 use portcullis_robots::syntax::{ExtractedFile, ExtractedRecord, RobotsTxt, Span, record_of};
 
 /// The role of a record of a list.
@@ -228,6 +228,44 @@ impl<'t> Iterator for ListReader<'t> {
     }
 }
 
+/// The text that the first record of a stored list of other records is compared with.
+const USUAL_BEGIN: &[u8] = b"Sitemap: https://";
+
+/// Appends the stored form of a list of other records: of each, the bytes after those that it shares with the
+/// record before it.
+///
+/// # Panics
+///
+/// If the list is none.
+pub fn push_front_coded(list: &[u8], out: &mut Vec<u8>) {
+    let (mut last, mut line) = (USUAL_BEGIN, 0);
+    for record in ListReader::from_others(list) {
+        let ListedRecord { text, line: next, .. } = record.expect("lists are of this program");
+        let shared = shared_bytes(last, text);
+        let own = &text[shared..];
+        push_varints(out, [next.get() - line, shared as u32, own.len() as u32]);
+        out.extend_from_slice(own);
+        (last, line) = (text, next.get());
+    }
+}
+
+/// Returns the list of other records with this stored form. `None` if there is none, or if its records have
+/// more than `bytes_max` bytes together: few bytes may stand for many.
+pub fn from_front_coded(mut rest: &[u8], bytes_max: usize) -> Option<Vec<u8>> {
+    let (mut list, mut bytes_left) = (ListWriter::default(), bytes_max);
+    let (mut text, mut line) = (USUAL_BEGIN.to_vec(), 0_u32);
+    while !rest.is_empty() {
+        let [lines, shared, own] = take_varints(&mut rest)?;
+        text.get(..shared as usize)?;
+        text.truncate(shared as usize);
+        text.extend_from_slice(rest.split_off(..own as usize)?);
+        bytes_left = bytes_left.checked_sub(text.len())?;
+        line = line.checked_add(lines)?;
+        list.push(Role::OTHER, LineNumber::new(line)?, &text, text.len())?;
+    }
+    Some(list.bytes)
+}
+
 /// Returns the field of the record `text`; `None` inside if it does not affect decisions. `None`
 /// outside if no file of the dialect contains it, or if its value has another length.
 fn field_of(text: &[u8], value_bytes: usize, dialect: &Dialect) -> Option<Option<Field>> {
@@ -338,6 +376,26 @@ mod tests {
             assert!(ListReader::from_extract(&extract).is_of(dialect));
             assert!(ListReader::from_others(&others).is_of(dialect));
         }
+    }
+
+    #[test]
+    fn front_coded_lists_are_read_again() {
+        let text = b"Sitemap: https://a.example/1.xml\nSitemap: https://a.example/2.xml\n\n\
+            Sitemap: https://a.example/2\nHost: b\nHost: b\n";
+        let [_, others] = lists(&RobotsTxt::parse(text, &GOOGLE, None), text);
+        let mut coded = Vec::new();
+        push_front_coded(&others, &mut coded);
+        assert!(coded.starts_with(
+            b"\x01\x11\x0fa.example/1.xml\x01\x1b\x052.xml\x02\x1c\0\x01\0\x07Host: b"
+        ));
+        let bytes: usize = ListReader::from_others(&others).flatten().map(|it| it.text.len()).sum();
+        assert_eq!(from_front_coded(&coded, bytes).as_ref(), Some(&others));
+        assert_eq!(from_front_coded(&coded, bytes - 1), None);
+        // More bytes are shared than there are, a record is cut, and no line is the first.
+        for damaged in [&b"\x01\x12\0"[..], &coded[..9], b"\0\x01\0"] {
+            assert_eq!(from_front_coded(damaged, 1000), None);
+        }
+        assert_eq!(from_front_coded(b"", 0), Some(Vec::new()));
     }
 
     #[test]

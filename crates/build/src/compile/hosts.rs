@@ -3,13 +3,14 @@
 use std::mem::offset_of;
 
 use zerocopy::little_endian::{U32, U64};
-use zerocopy::{FromZeros, IntoBytes};
+use zerocopy::{FromBytes, FromZeros, IntoBytes};
 
 use portcullis_engine::bytes::push_varint;
 use portcullis_files::scratch::{Items, Scratch, Spool};
 use portcullis_robots::access::{KnownOutage, UnixSeconds};
 use portcullis_robots::syntax::NoteKind;
 use portcullis_set::layout::{CaptureRow, HostLine, NONE, OutageRow};
+use portcullis_set::lists::push_front_coded;
 
 use super::config::CompileError;
 use super::intern::{DistinctPolicies, end};
@@ -29,8 +30,11 @@ pub struct HostSections {
     /// The record of each key.
     pub log: Spool,
     last_key: Box<[u8]>,
-    /// The other records of files: for each list, the number of its bytes, and these, padded to words.
+    /// The other records of files: for each list, the number of its front-coded bytes, and these, padded to
+    /// words.
     pub others: Items<U32>,
+    /// The bytes of these lists before they are front-coded.
+    pub others_bytes: u64,
     /// The position of the other records of each blob, or [`NONE`].
     pub others_of_blob: Vec<u32>,
     /// The number of captures whose file has each note of [`NoteKind::OF_FILES`].
@@ -74,6 +78,7 @@ impl HostSections {
             log: Spool::new(scratch),
             last_key: Box::default(),
             others: Items::new(scratch),
+            others_bytes: 0,
             others_of_blob: vec![NONE; places],
             file_notes: Default::default(),
         }
@@ -84,12 +89,15 @@ impl HostSections {
         if pool.bytes_of(blob) == 0 || self.others_of_blob[blob.index()] != NONE {
             return Ok(());
         }
-        let bytes = pool.get(blob)?;
         self.others_of_blob[blob.index()] = end(&self.others)?;
-        let mut words = vec![U32::new_zeroed(); 1 + bytes.len().div_ceil(size_of::<U32>())];
-        words[0] = U32::new(bytes.len() as u32);
-        words[1..].as_mut_bytes()[..bytes.len()].copy_from_slice(&bytes);
-        Ok(self.others.push(&words)?)
+        self.others_bytes += pool.bytes_of(blob) as u64;
+        let mut bytes = vec![0; size_of::<U32>()];
+        push_front_coded(&pool.get(blob)?, &mut bytes);
+        let count = bytes.len() - size_of::<U32>();
+        bytes[..size_of::<U32>()].copy_from_slice(&(count as u32).to_le_bytes());
+        bytes.resize(bytes.len().next_multiple_of(size_of::<U32>()), 0);
+        let words = <[U32]>::ref_from_bytes(&bytes).expect("whole words");
+        Ok(self.others.push(words)?)
     }
 
     /// Adds the next hosts, and resources that are no origin's, with the records of their captures.

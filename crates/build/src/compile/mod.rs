@@ -221,7 +221,7 @@ pub(super) struct Compiled<'c> {
     hosts: HostSections,
     /// The seed of the table of hosts, which is made when all are known.
     host_seed: u64,
-    /// The bytes of the lines of all distinct files.
+    /// The bytes of the lines of all distinct files that affect decisions.
     text_bytes: u64,
     counts: StandingCounts,
     tables: Table,
@@ -309,7 +309,8 @@ impl<'c> Compiled<'c> {
 
     /// Checks that the lines of all files are not far longer than a file of this size.
     fn check_lines(&self, file_bytes: u64) -> Result<(), CompileError> {
-        let (bytes, max) = (self.text_bytes, text_bytes_max(file_bytes));
+        let bytes = self.text_bytes + self.hosts.others_bytes;
+        let max = text_bytes_max(file_bytes);
         match bytes <= max {
             true => Ok(()),
             false => Err(CompileError::TooMuch(format!(

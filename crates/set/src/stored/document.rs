@@ -1,11 +1,10 @@
 //! The texts of a policy: its user-agent lines and rules, and the other records of a file.
 
-use std::borrow::Cow;
 use std::ops::Range;
 
 use zerocopy::little_endian::U32;
 
-use crate::lists::{ListReader, ListWriter, Role, read_extract};
+use crate::lists::{ListReader, ListWriter, Role, from_front_coded, read_extract};
 use portcullis_dialect::Field;
 use portcullis_dialect::id::LineNumber;
 use portcullis_dialect::limits::BODY_BYTES_MAX;
@@ -412,19 +411,21 @@ impl<'s> StoredPolicy<'s> {
 impl PolicySet {
     /// Returns the list of other records at a position of the section, empty at [`NONE`], which
     /// [`ListReader::from_others`](crate::lists::ListReader::from_others) reads.
-    pub fn other_records(&self, position: u32) -> Result<Cow<'_, [u8]>, Damage> {
+    pub fn other_records(&self, position: u32) -> Result<Vec<u8>, Damage> {
         if position == NONE {
-            return Ok(Cow::Borrowed(&[]));
+            return Ok(Vec::new());
         }
         if self.sections.other_strings.is_some() {
             let mut list = ListWriter::default();
             self.record_list(In::Others, position)?.append_to(&mut list, |_| true)?;
-            return Ok(list.bytes.into());
+            return Ok(list.bytes);
         }
         let (section, word) = (self.sections.others, size_of::<U32>() as u64);
         let count = self.words(section, position, 1)?[0].get();
         let start = (u64::from(position) + 1) * word;
-        self.file.bytes(section, start, count.into()).map(Cow::Borrowed)
+        let coded = self.file.bytes(section, start, count.into())?;
+        let list = from_front_coded(coded, self.record_bytes_max());
+        list.ok_or_else(|| self.malformed(section, position, "its records are cut, or too long"))
     }
 }
 
