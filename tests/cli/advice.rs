@@ -209,6 +209,11 @@ fn lines() {
             .choosing(&[("--url-field", "1")]),
         case("a.txt", rows(|url, _| url.to_owned()), "--input-format jsonl", TWO),
         case("a.txt", rows(|url, _| url.to_owned()), "--no-header", TWO),
+        case("a.txt", rows(|url, _| url.to_owned()), "--input-format warc", TWO),
+        case("a.txt", rows(|url, _| url.to_owned()), "--input-format sitemap", TWO),
+        case("a.txt", rows(|url, _| url.to_owned()), "--input-format parquet", TWO),
+        case("a.txt", rows(|url, _| url.to_owned()), "--log-format combined", TWO),
+        case("a.txt", rows(|url, _| format!("      3 {url}")), "", TWO),
     ] {
         follow(&case);
     }
@@ -230,6 +235,7 @@ fn json() {
         case("a.json", array(rows(|url, _| format!("[1, \"{url}\"]"))), "", TWO),
         case("a.json", rows(|url, _| object(url, "url").replace('{', "{\n")), "", TWO),
         case("a.jsonl", rows(|url, _| url.to_owned()), "", TWO),
+        case("a.jsonl", rows(|url, _| object(url, "url") + ","), "", TWO),
         field("a.jsonl", rows(|url, _| object(url, "link")), "", &[("--url-field", "link")]),
         field(
             "a.jsonl",

@@ -359,7 +359,7 @@ fn load_folder(path: &Path, config: &LoadConfig) -> Result<Loaded, LoadError> {
     if unreadable > 0 && config.strictness != Strictness::Lenient {
         let first = broken_named.iter().find(|it| it.kind == BrokenKind::Unreadable);
         let problem = match first {
-            Some(first) => first.problem.clone(),
+            Some(first) => format!("{}: {}: {}", path.display(), first.place, first.problem),
             None => format!("{}: {unreadable} files cannot be read", path.display()),
         };
         return Err(LoadError::Folder(format!("{problem} (‹lenient› leaves it out)")));

@@ -49,8 +49,8 @@ pub struct InputReport {
     /// The number of captures without a status, for which 200 was assumed.
     #[serde(skip_serializing_if = "is_none")]
     pub status_assumed: u64,
-    /// The number of captures without a date, which count as older than all others; 0 unless the
-    /// history is kept.
+    /// The number of captures without a date, which are older than all others; 0 without
+    /// `history` and `as_of`.
     #[serde(skip_serializing_if = "is_none")]
     pub undated: u64,
     /// The number of captures of other URLs than a robots.txt. They count as targets of redirects alone.

@@ -206,13 +206,18 @@ fn read_file(
     let bytes_max = config.body_bytes_max().saturating_add(1); // which shows whether it is cut
     let opened = File::open(&path).map_err(|error| InputError::open(&path, error));
     let read = opened.and_then(|file| fill_robots_txt(&path_name, file, bytes_max, text));
-    read.map_err(|error| match error {
-        InputError::WrongKind(wrong) => BrokenRecord::senseless(place(name), wrong.to_string()),
-        // Some systems list a folder as a file.
-        InputError::Open { error, .. } if error.kind() == ErrorKind::IsADirectory => {
-            BrokenRecord::senseless(place(name), NO_FILE)
+    read.map_err(|error| {
+        // The place has the name already.
+        let text = error.to_string();
+        let problem = text.strip_prefix(&format!("{path_name}: ")).unwrap_or(&text).to_owned();
+        match error {
+            InputError::WrongKind(_) => BrokenRecord::senseless(place(name), problem),
+            // Some systems list a folder as a file.
+            InputError::Open { error, .. } if error.kind() == ErrorKind::IsADirectory => {
+                BrokenRecord::senseless(place(name), NO_FILE)
+            }
+            _ => BrokenRecord::unreadable(place(name), problem),
         }
-        error => BrokenRecord::unreadable(place(name), error.to_string()),
     })
 }
 

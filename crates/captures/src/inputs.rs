@@ -72,10 +72,11 @@ fn has_archives(folder: &Path) -> Result<bool, InputError> {
     match kinds_in(folder) {
         (Some(host), Some(archive)) => {
             let problem = format!(
-                "has archives ({}) and files named after hosts ({}); name the archives, or read the \
-                 others with ‹input_format› folder",
+                "has archives ({0}) and files named after hosts ({1}); compile the files with compile -o hosts.pcs \
+                 ‹input_format› folder {2}, then both with compile -o SET hosts.pcs {0}",
                 archive.display(),
-                host.display()
+                host.display(),
+                folder.display()
             );
             Err(InputError::list(folder, problem))
         }

@@ -77,12 +77,9 @@ pub fn run(args: CompileArgs, files: &Files) -> anyhow::Result<()> {
     let written =
         pool.install(|| compile::write(&ingested.standings, &ingested.compiling, output))?;
     let notes_of_files = PolicyFacts::notes_of_files(written.file_notes);
-    if summary.form != SummaryForm::Json {
-        // What is in sets was noted when they were compiled.
-        if !sources.archives().is_empty() {
-            show_file_notes(&written.counts, &notes_of_files);
-        }
-        show_undated(&args, &ingested.inputs);
+    // What is in sets was noted when they were compiled.
+    if summary.form != SummaryForm::Json && !sources.archives().is_empty() {
+        show_file_notes(&written.counts, &notes_of_files);
     }
     let policies = PolicyFacts {
         kind: "set",
@@ -158,11 +155,9 @@ fn check_flags(args: &CompileArgs, sources: &Sources) -> anyhow::Result<()> {
         ("--lenient", faults.lenient),
     ];
     let given = of_archives.into_iter().find(|&(_, is_given)| is_given);
-    if let Some(set) = sources.sets().iter().find(|set| !set.has_history)
-        && *history
-        && sources.archives().is_empty()
-    {
-        bail!("--history needs the captures, and {} has only the newest of each origin", set.name);
+    let mut histories = sources.sets().iter().map(|set| set.has_history);
+    if *history && sources.archives().is_empty() && !histories.any(|has| has) {
+        bail!("--history needs the captures, and {name} has only the newest of each origin");
     }
     if let Some((flag, _)) = given.filter(|_| sources.archives().is_empty()) {
         bail!("{flag} is about archives, and {name} is a policy set; omit it");
@@ -236,14 +231,6 @@ fn shown(
     })
 }
 
-/// Shows how many captures --as-of keeps because their inputs have no dates.
-fn show_undated(args: &CompileArgs, inputs: &[InputReport]) {
-    let undated = inputs.iter().filter(|it| it.captured.is_none()).map(|it| it.captures).sum();
-    if args.as_of.is_some() && !args.history && undated > 0 {
-        say(format_args!("note: --as-of keeps {} without a date", counted(undated, "capture")));
-    }
-}
-
 /// Shows how many files have rules that are in doubt. `files` counts distinct ones.
 fn show_file_notes(counts: &StandingCounts, files: &Figures) {
     let (all, found) = odd_files(files, &NoteKind::APPEARANCES);
@@ -285,8 +272,10 @@ impl IngestObserver for Progress {
 
 fn show_problems(inputs: &[InputReport], [superseded_undated, same_second]: [u64; 2]) {
     let failed = inputs.iter().filter_map(|input| Some((input, input.failure.as_deref()?)));
-    let failed = failed
-        .map(|(input, why)| format!("note: {why} ({} read)", counted(input.captures, "capture")));
+    let failed = failed.map(|(input, why)| match input.captures {
+        0 => format!("note: {why}"),
+        captures => format!("note: {why} ({} read)", counted(captures, "capture")),
+    });
     let failures = failed.clone().count() as u64;
     show_first(failed, failures, |rest| {
         format!("{} not read to the end", counted(rest, "more input"))

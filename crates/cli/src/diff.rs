@@ -80,8 +80,8 @@ pub fn run(args: DiffArgs, files: &Files) -> anyhow::Result<ExitStatus> {
     ensure!(labels.is_empty() || !questions.names_nobody(), "--usage requires -a AGENT");
     ensure!(
         labels.is_empty() || has_urls,
-        "--usage compares what may be done with URLs; pass FILE, a list of URLs, or compare what \
-         `portcullis survey -o ROWS` writes about each side"
+        "--usage compares what may be done with URLs; pass FILE, a list of URLs, or run survey on both sets and \
+         compare the columns"
     );
     let of_lists = reading.given().or(args.rejects.rejects.is_some().then_some("--rejects"));
     if let Some(flag) = of_lists.filter(|_| !has_urls) {

@@ -59,8 +59,8 @@ pub fn load(
     } else {
         ensure!(
             questions.times.is_none(),
-            "--robots has only current files; compile captures with --history, and use -p to ask for a \
-             time"
+            "--robots has only current files; compile captures with --history, and pass that set \
+             with -p"
         );
         let dialect = args.text.dialect();
         let config = LoadConfig { dialect, robots_bytes_max: args.text.bytes_max(), strictness };

@@ -406,9 +406,7 @@ fn check_output(path: &Path) -> anyhow::Result<()> {
     if target.is_file() {
         atomic_file::check(&target).map_err(|error| {
             let problem = system_text(&error);
-            anyhow!(
-                "{shown}: a file that may not be written ({problem}); name another, or remove it"
-            )
+            anyhow!("{shown}: cannot be written ({problem}); name another file, or remove it")
         })?;
     }
     Ok(())

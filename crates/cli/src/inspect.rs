@@ -4,7 +4,7 @@
 //! The JSON is the serialised form of the [`Survey`], or of the [`HostDetail`] and the histories;
 //! the text shows the same figures as lines and tables. Output is written only when it is complete.
 
-use anyhow::{Context, ensure};
+use anyhow::{Context, anyhow, bail, ensure};
 use portcullis_build::Provenance;
 use portcullis_files::scratch::Scratch;
 use portcullis_report::PolicyFacts;
@@ -50,9 +50,8 @@ pub fn run(mut args: InspectArgs) -> anyhow::Result<ExitStatus> {
         None => Some(survey(&set, &args)?),
         Some(host) => {
             let origins = portcullis_survey::origins_of(host.as_encoded_bytes());
-            let origins = origins.with_context(|| {
-                let host = host.display();
-                format!("{host}: not a host or URL; write example.com or https://example.com")
+            let origins = origins.map_err(|error| {
+                anyhow!("{host:?}: not a host or URL ({error}); write example.com or https://example.com")
             })?;
             self::host(&set, &origins, args)?
         }
@@ -77,7 +76,11 @@ fn host(set: &PolicySet, origins: &[Origin], args: InspectArgs) -> anyhow::Resul
         return file(set, origins, &detail, period).map(Some);
     }
     let questions = plan::agents(args.agents, Some(set.dialect()))?;
-    ensure!(questions.names_nobody() || set.has_history(), plan::no_history(set));
+    ensure!(
+        questions.names_nobody() || set.has_history(),
+        "{}: compiled without history, which -a and --user-agent need; omit them, or use check --explain",
+        set.name()
+    );
     let agents = questions.agents(set.dialect())?;
     let history = set.has_history().then(|| portcullis_survey::history(set, origins, &agents));
     let history = history.transpose()?;
@@ -114,11 +117,20 @@ fn file(
     period: usize,
 ) -> anyhow::Result<Vec<u8>> {
     let of_policy = |place: usize| detail.policies.get(place).map(|it| it.records.clone());
-    let records = match set.has_history() {
-        true => portcullis_survey::records_of_period(set, origins, period)?,
-        false => period.checked_sub(1).and_then(of_policy),
+    let records = |period: usize| match set.has_history() {
+        true => portcullis_survey::records_of_period(set, origins, period),
+        false => Ok(period.checked_sub(1).and_then(of_policy)),
     };
-    let records = records.with_context(|| format!("--body: there is no period {period}"))?;
+    let Some(records) = records(period)? else {
+        let mut last = 0;
+        while records(last + 1)?.is_some() {
+            last += 1;
+        }
+        bail!("--body: there is no period {period}; the last is {last}");
+    };
+    if records.is_empty() {
+        say(format_args!("note: period {period} has no record of a robots.txt"));
+    }
     let lines = records.iter().map(|record| [record.text.as_ref(), b"\n"].concat());
     Ok(lines.collect::<Vec<_>>().concat())
 }

@@ -83,11 +83,15 @@ impl Notes {
 
 /// Words that users of other programs type, and what they forget, and the words to type here.
 const TIPS: &[(&str, &str)] = &[
-    ("--agents <A,B,…>", "name a crawler, such as -a GPTBot"),
+    (
+        "--agents <A,B,…>",
+        "name a crawler, such as -a GPTBot (classify, filter, audit: or --agent-field NAME; survey: or --sitemaps)",
+    ),
     ("--account", "--summary FILE.json or FILE.md writes the facts of a run"),
     ("--agent-column", "--agent-field names the column with the agent"),
     ("--agent-record", "--agent-field record reads the agent of a log"),
-    ("--as-of", "--at TIME, or SET@TIME, decides as of a time; --as-of is a flag of compile"),
+    ("--as-of", "--at TIME decides as of a time, in diff SET@TIME; --as-of is a flag of compile"),
+    ("--at", "SET@TIME is a set as of a time; --at is a flag of check, classify, filter and audit"),
     ("--at-column", "--time-field names the column with the time"),
     ("--at-field", "--time-field names the field with the time"),
     ("--at-unit", "--time-unit names the unit of times that are numbers"),
@@ -105,7 +109,10 @@ const TIPS: &[(&str, &str)] = &[
     ("--host-column", "--host-field names the column with the host"),
     ("--html", "audit -o FILE.html writes the page about a list of URLs"),
     ("--in-place", "lint --fix applies the edits, and lint --diff shows them"),
-    ("--json", "--format json or jsonl prints data as JSON, --summary json the summary"),
+    (
+        "--json",
+        "--format jsonl prints JSON; in lint, audit and inspect --format json, in compile --summary json",
+    ),
     ("--list", "lists are arguments: portcullis classify … FILE, or check … @FILE"),
     ("--no-summary", "--summary none writes no summary"),
     ("--out", "-o names the output, and --out-dir a folder of outputs"),

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use anyhow::ensure;
+use anyhow::{bail, ensure};
 use portcullis_build::Strictness;
 use portcullis_dialect::dialect::Dialect;
 use portcullis_dialect::limits::URL_BYTES_MAX;
@@ -250,8 +250,8 @@ pub fn record_agents(
     }
     ensure!(
         labels.is_empty(),
-        "usage is found for named agents; omit --usage or --purpose, or name the agents with -a and \
-         omit --agent-field"
+        "--agent-field gives no usage preferences; name the agents with -a instead, or omit \
+         --usage or --purpose"
     );
     let has_default_lists = questions.names_nobody();
     if has_default_lists {
@@ -311,16 +311,17 @@ pub fn times(
     );
     let at = at.or(policies.time());
     if at.is_none() && each == Place::Usual {
-        ensure!(
-            before_first.is_none() && unit.is_none() && !and_now,
-            "--and-now, --before-first and --time-unit need times: use --at or --time-field too"
-        );
+        let given = [
+            ("--and-now", and_now),
+            ("--before-first", before_first.is_some()),
+            ("--time-unit", unit.is_some()),
+        ];
+        if let Some((flag, _)) = given.into_iter().find(|(_, is_given)| *is_given) {
+            bail!("{flag} needs times: use --at or --time-field too");
+        }
         return Ok(None);
     }
-    ensure!(
-        now.is_none(),
-        "--at and --time-field judge the age of captures at the time asked about; omit --now"
-    );
+    ensure!(now.is_none(), "the age of captures is judged at the time of the decision; omit --now");
     let before_first = before_first.unwrap_or_default();
     Ok(Some(TimePlan { all: at, each, unit, before_first, and_now }))
 }

@@ -364,9 +364,9 @@ impl Opened {
         notes.kept.append(&mut stream.notes.kept);
         if let Some(records @ 1..) = sum.reserved {
             notes.add(format!(
-                "{} may be fetched by crawlers that train models although the file reserves that use; \
-                 classify --usage train-ai,use shows by which label; filter --unstated keep drops those with \
-                 train-ai=n by --purpose train-ai, and those with a use below full by --purpose use=full",
+                "{} may be fetched by crawlers that train models, although robots.txt reserves that use. \
+                 To drop them: filter --purpose train-ai --unstated keep (for levels of use: --purpose use=full). To \
+                 list them: classify --usage train-ai,use",
                 counted(records, "URL")
             ));
         }

@@ -90,7 +90,7 @@ pub fn run<S: Send, O: Default + Send + 'static>(
             rejects.as_mut().map_or(Ok(()), |rejects| rejects.write(&lines))?;
             if part.is_last {
                 for damage in part.list.take_damages() {
-                    notes.add(format!("{damage}; only what came before it was read"));
+                    notes.add(format!("{damage}; the entries before the damage were read"));
                 }
                 if let Some(note) = part.list.note_on_units(part.noticed) {
                     notes.add(format!("{}: {note}", part.list.name()));

@@ -48,7 +48,10 @@ pub fn run(args: SurveyArgs) -> anyhow::Result<()> {
     let destination = args.output.output.unwrap_or_default();
     let format = plan::format(args.format, &destination, SURVEY_FORMATS)?;
     let is_page = format == Format::Html;
-    ensure!(!(is_page && args.sitemaps), "sitemaps are a table; use -o FILE.tsv or FILE.jsonl");
+    ensure!(
+        !(is_page && args.sitemaps),
+        "sitemaps are a table; use -o FILE.tsv, .csv, .jsonl or .parquet"
+    );
     let is_on_screen = is_page && is_standard_output(&destination) && io::stdout().is_terminal();
     ensure!(!is_on_screen, "a terminal cannot show a page; use -o FILE.html, or omit --format");
     let times = plan::times(ListTimeArgs::default(), false, None, &policies)?;

@@ -2,15 +2,15 @@
 //!
 //! | step | decides a path if | cost |
 //! |---|---|---|
-//! | 1 first probe | it begins like no required prefix, and no literal is required; constant rule sets end here | 1 cache line |
+//! | 1 first probe | no required prefix has the same first bytes, and no pattern requires a literal; constant rule sets end here | 1 cache line |
 //! | 2 prefixes, literals | it has no required prefix and no required literal of any pattern | 1 or 2 more |
 //! | 3 candidates | the index names at most [`candidates_tried_max`](crate::Limits) patterns, which are matched one by one | a search each |
-//! | 4 patterns, lazy DFA | the patterns are small: they are tried one by one, and by a DFA if they are asked often | a search each, then a table look-up per byte |
+//! | 4 patterns, lazy DFA | the patterns are small: they are tried one by one, and by a DFA if they are queried often | a search each, then a table look-up per byte |
 //! | 5 scan | always | one pass for all patterns |
 //!
 //! By definition, the first pattern of the list that matches decides. Each step is an accelerator that
 //! must agree with it. Steps are ordered by cost, and each leaves few paths to the next: of real URLs,
-//! nine in ten end at step 1 or 2 and fewer than one in a hundred gets past step 3.
+//! nine in ten end at step 1 or 2 and fewer than one in a thousand gets past step 3.
 //!
 //! A [block](crate::block) takes step 1 for all its questions, because there vectors and prefetching
 //! pay. Every question that is left takes steps 2 to 5 in one function, alone or of a block.

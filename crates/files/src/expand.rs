@@ -103,7 +103,9 @@ fn names_in(file: &Path) -> Result<Vec<PathBuf>, InputError> {
     let name = |(number, line): (u64, &[u8])| {
         let wrong = |what| InputError::list(file, format!("line {number}: {what}"));
         match line.windows(3).any(|part| part == b"://") {
-            true => Err(wrong("a URL, but a file of names has a path on each line")),
+            true => Err(wrong(
+                "a URL, but a file of names has a path on each line; omit the @ to read it as a list",
+            )),
             false => path_of(line).ok_or_else(|| wrong("not UTF-8")),
         }
     };

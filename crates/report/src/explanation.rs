@@ -164,6 +164,8 @@ pub fn text(decision: Answer, found: &Facts) -> String {
         Reason::NoPolicy => {
             write_field("policy", "no robots.txt of this origin is known", &mut out)
         }
+        // The clause is about crawlers that read the answer as the dialect says.
+        _ if found.explained.as_ref().is_some_and(|it| it.read.is_some()) => {}
         reason => write_field("clause", clause(found.dialect, reason), &mut out),
     }
     if !found.labels.is_empty() {
@@ -176,7 +178,9 @@ pub fn text(decision: Answer, found: &Facts) -> String {
 fn describe(read: Read) -> &'static str {
     match read {
         Read::Open(Reason::NoRules) => "everything is allowed: the crawler does not read this file",
-        Read::Open(_) => "everything is allowed: to the crawler, no file is no restriction",
+        Read::Open(_) => {
+            "everything is allowed: the crawler treats a missing file as no restriction"
+        }
         Read::Copy(_) => "the last file applies: the crawler keeps it while fetches fail",
     }
 }
@@ -184,8 +188,10 @@ fn describe(read: Read) -> &'static str {
 fn write_explanation(explanation: &Explanation, out: &mut String) {
     write_groups(&explanation.groups, explanation.token.as_deref(), out);
     write_field("path", &explanation.path, out);
-    if explanation.rules.is_empty() {
-        write_field("rules", format!("none of {} matches", explanation.rules_in_groups), out);
+    match explanation.rules_in_groups {
+        _ if !explanation.rules.is_empty() => {}
+        0 => write_field("rules", "none", out),
+        rules => write_field("rules", format!("none of {rules} matches"), out),
     }
     let most = explanation.rules.first().map_or(0, |rule| rule.pattern.len());
     for rule in &explanation.rules {

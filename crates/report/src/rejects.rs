@@ -498,9 +498,14 @@ fn advice(list: &List, first: &InvalidRecord, assumes_scheme: bool, lists: &List
         ListFormat::AccessLog => {
             return match &lists.log_format {
                 Some(format) => {
-                    let way = match LogFormat::knows(first.record.as_bytes()) {
-                        true => "omit ‹log_format›, because a known format fits",
-                        false => {
+                    let way = match first.record.as_bytes() {
+                        line if LogFormat::knows(line) => {
+                            "omit ‹log_format›, because a known format fits"
+                        }
+                        line if line.starts_with(b"http") => {
+                            "the list has plain URLs, so omit ‹log_format›"
+                        }
+                        _ => {
                             "pass the LogFormat or log_format line of its server with ‹log_format›"
                         }
                     };
@@ -511,6 +516,9 @@ fn advice(list: &List, first: &InvalidRecord, assumes_scheme: bool, lists: &List
         }
         format => return format!("it does not look like {}; {other_format}", format.describe()),
     };
+    if first.problem == Problem::FieldCount.describe() {
+        return "fix the rows (is a delimiter in a value without quotes?)".into();
+    }
     let named = format!("name the {part} with the URL with ‹url_field›");
     match lacks_scheme {
         _ if first.problem == BadUrl::Path.to_string() => {
@@ -635,7 +643,7 @@ mod tests {
             ("A,https://a.example/,https://b.example/", "the number of the requested URL"),
             ("GET,/x,https://b.example/,a.example", "the number of the requested URL"),
             ("\"A b\" https://a.example/", "JSON Lines"),
-            ("1  https://a.example/", "JSON Lines"),
+            ("  1 https://a.example/", "awk '{print $2}'"),
             (
                 "\"https://a.example/a b\"",
                 "sed 's/^[[:space:]]*\"\\(.*\\)\"[[:space:]]*$/\\1/' < list > list-urls.txt",

@@ -8,7 +8,7 @@
 //! |---|---|
 //! | [`input`] | the chunks of a list, and the records of text |
 //! | [`list`] | the formats of lists; [`Rows`](list::Rows), the records of a chunk, from text or Parquet |
-//! | [`output`] | the added columns, and rows as TSV, CSV or Parquet |
+//! | [`output`] | the added columns, and rows as TSV, CSV, JSON Lines, Parquet or Arrow |
 //! | [`runner`] | chunks in, outputs out, in order, on any number of threads |
 //! | [`sitemap`] | sitemaps as lines: a stage between decompression and lists |
 

@@ -112,7 +112,7 @@ pub fn survey(set: &PolicySet, survey: &Survey, provenance: Option<&Provenance<'
     ));
     let undated = match origins.undated {
         0 => String::new(),
-        undated => format!("; of {} unknown", counted(undated, "origin")),
+        undated => format!("; {} undated", counted(undated, "origin")),
     };
     match origins.capture_dates {
         Some(dates) => text.line(format_args!("captured: {dates}{undated}")),
@@ -227,7 +227,10 @@ pub fn audit(report: &Report, problems: &[Diagnostic]) -> String {
     let RecordFigures { records, per_agent, .. } = &report.account.records;
     let policies = report.account.run.policies.as_ref().map_or("", |policies| &policies.name);
     let lists = report.inputs.join(", ");
-    text.line(visible(&format!("{} of {lists}, by {policies}", counted(*records, "record"))));
+    text.line(visible(&format!(
+        "{} of {lists}, policies: {policies}",
+        counted(*records, "record")
+    )));
     let crawlers = Crawlers::of(report);
     if let Some(crawlers) = &crawlers {
         push_crawlers(&mut text, crawlers, report);
@@ -282,7 +285,7 @@ pub fn audit(report: &Report, problems: &[Diagnostic]) -> String {
         let names = places.iter().map(|&place| names[place]);
         row(format!("{label} by {}", few(names, per_agent.len())), &counts)
     });
-    text.table(&["hosts by use", "y", "n", "mixed"], uses);
+    text.table(&["hosts that permit (y) or reserve (n) a use", "y", "n", "mixed"], uses);
     push_relations(&mut text, &report.survey.reach);
     text.0
 }

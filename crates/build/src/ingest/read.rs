@@ -316,7 +316,9 @@ impl Digest<'_> {
         let is_robots_txt =
             place::is_origin(&places.0.key) || capture.subject.is_named_robots_txt();
         let is_assumed = capture.notes.contains(CaptureNote::StatusAssumed);
-        let is_undated = self.reading.config.history && capture.captured_at.is_none();
+        // Times matter, so a capture without one is in doubt.
+        let is_undated =
+            (self.reading.config.history || as_of.is_some()) && capture.captured_at.is_none();
         report.captures += 1;
         report.other_urls += u64::from(!is_robots_txt);
         report.status_assumed += u64::from(is_assumed);

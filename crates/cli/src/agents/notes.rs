@@ -58,7 +58,13 @@ impl AgentNotes {
             if !set.names_agent(chain)? {
                 let is_looked_up = unnamed.len() < AGENT_SUGGESTIONS_MAX;
                 let suggestion = if is_looked_up { suggestion(chain, set)? } else { None };
-                unnamed.push(UnnamedAgent { agent: chain.name().to_owned(), suggestion });
+                // The token of a purpose is read as `TOKEN!`.
+                let token = chain.name().strip_suffix('!').filter(|token| {
+                    let mut names = questions.asked.names.iter();
+                    names.any(|name| name.is_purpose && name.name == *token)
+                });
+                let agent = token.unwrap_or(chain.name()).to_owned();
+                unnamed.push(UnnamedAgent { agent, suggestion });
             }
         }
         let without_default = chains.iter().filter(|chain| !chain.reads_default());
@@ -163,7 +169,7 @@ fn other_readings(questions: &QuestionPlan, set: &PolicySet) -> Vec<String> {
     let has_default_lists = questions.each.as_ref().is_some_and(|each| each.has_default_lists);
     if !others.is_empty() && !has_default_lists {
         notes.push(format!(
-            "decided by {}, although operators document another dialect: {}",
+            "decided by {}, although operators document another way to read robots.txt: {}",
             dialect.name,
             others.join(", ")
         ));

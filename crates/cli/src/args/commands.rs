@@ -20,16 +20,17 @@ use super::groups::{
 };
 use super::texts;
 
-/// Check URLs: print verdicts, URL and problem, separated by TABs
+/// Check URLs: print verdicts, URL and reason, separated by TABs
 ///
 /// A line has a verdict for each crawler, each followed by its columns of --usage, then the URL, and
-/// the reason if a verdict is unknown or invalid.
+/// the reason if a verdict is unknown, or the problem if the record is not a URL (--format jsonl has a word for both).
 /// The exit status is 0 if every URL is allowed, and 1 if one is disallowed, unknown or invalid. A
 /// build can fail when robots.txt blocks a page of the sitemap.
 #[derive(Args)]
 #[command(
     override_usage = values::usage("check", "-a A,B", "URL..."),
-    mut_arg("agents", |agents| agents.required_unless_present("user_agents"))
+    mut_arg("agents", |agents| agents.required_unless_present("user_agents")),
+    mut_arg("null_data", |data| data.help("Records of lists end with NUL instead of newline"))
 )]
 pub struct CheckArgs {
     /// URLs, or lists of URLs: `@FILE`, or `-` for standard input
@@ -168,7 +169,7 @@ pub struct FilterArgs {
     #[arg(long, value_name = "keep|drop|FILE", value_parser = values::path(RecordsTo::parse), default_value = "keep", value_hint = ValueHint::FilePath, help_heading = "Selection", hide_short_help = true)]
     pub pages: RecordsTo,
 
-    /// Keep only what permits train-ai, ai-use, search or use=LEVEL
+    /// Keep pages that permit train-ai, ai-use, search or use=LEVEL
     ///
     /// The levels of Content-Signal are immediate, reference and full. `use=reference` keeps URLs
     /// that permit reference or full.
@@ -225,7 +226,7 @@ pub struct RecordsArgs {
     #[arg(long, hide_short_help = true, help_heading = "Time")]
     pub and_now: bool,
 
-    /// Treat URLs with an older or undated robots.txt as unknown (24h)
+    /// Treat a robots.txt as unknown if older (24h, 30d) or undated
     ///
     /// The reason is `expired`, or `before-first` if the robots.txt was captured after --now. With `headers`, a
     /// capture expires as its response headers and the dialect say, by default after 24 hours (RFC 9309,
@@ -248,7 +249,7 @@ pub struct RecordsArgs {
 
     /// Write one output for each list to DIR, named after the list
     ///
-    /// `urls.txt.gz` becomes `DIR/urls.tsv.gz`; with `filter`, names stay the same. All files
+    /// `classify` writes `urls.txt.gz` to `DIR/urls.tsv.gz`, and `filter` to `DIR/urls.txt.gz`. All files
     /// appear together once they are complete, unless --skip-existing or --keep-going is given.
     #[arg(long, value_name = "DIR", value_parser = values::path(OutputFolder::parse), conflicts_with = "output", value_hint = ValueHint::DirPath, help_heading = "Output", hide_short_help = true)]
     pub out_dir: Option<OutputFolder>,
@@ -479,10 +480,11 @@ pub struct CompileArgs {
 /// output is the same as for two sets, and each robots.txt applies to every URL.
 ///
 /// Two sets without FILE: a row for each changed origin, in the order of hosts, with the change
-/// (added, gone, state or rules), the old and the new state. They are equal if only rules or usage changed. With -a, an origin is reported only if
-/// the rules for one of the crawlers changed, in a row for each crawler. Rules are compared as
-/// patterns in normal form with their verdicts, by precedence. Without -a, the user-agent lines and
-/// rules of the file are compared.
+/// (added, gone, state, state-and-usage, rules, rules-and-usage or usage), the old and the new
+/// state. The states are equal if only rules or usage changed. With -a, a change of rules has a row
+/// for each crawler whose rules changed, and is left out if there is none; other changes have one
+/// row without an agent. Rules are compared as patterns in normal form with their verdicts, by
+/// precedence. Without -a, the user-agent lines and rules of the file are compared.
 ///
 /// Two sets with FILE, which requires -a: a row for each URL and crawler whose verdict changed, in
 /// the order of the input, with both verdicts, their reasons, lines and rules. --usage adds rows
@@ -490,6 +492,7 @@ pub struct CompileArgs {
 #[derive(Args)]
 #[command(
     mut_arg("assume_scheme", |scheme| scheme.requires("files")),
+    mut_arg("usage", |usage| usage.long_help(texts::USAGE_OF_DIFF)),
     mut_arg("top", |top| top.help("Differing paths shown per crawler (two robots.txt files) [default: 10]"))
 )]
 pub struct DiffArgs {
@@ -518,7 +521,7 @@ pub struct DiffArgs {
     #[command(flatten)]
     pub usage: UsageArgs,
 
-    #[arg(long, help = texts::FORMAT_OF_TABLE, long_help = texts::FORMAT_OF_TABLE_LONG, value_name = "FORMAT", value_parser = values::format(Format::TABLES), help_heading = "Output")]
+    #[arg(long, help = texts::FORMAT_OF_TABLE, long_help = texts::FORMAT_OF_DIFF_LONG, value_name = "FORMAT", value_parser = values::format(Format::TABLES), help_heading = "Output")]
     pub format: Option<Format>,
 
     #[command(flatten)]
@@ -543,7 +546,7 @@ pub struct DiffArgs {
 /// file of the host names and to all others. Later periods show the changes.
 #[derive(Args)]
 #[command(
-    mut_arg("agents", |agents| agents.requires("host").help(texts::AGENTS_OF_INSPECT)),
+    mut_arg("agents", |agents| agents.requires("host").help(texts::AGENTS_OF_INSPECT).long_help(texts::AGENTS_OF_INSPECT)),
     mut_arg("user_agents", |agents| agents.requires("host")),
     mut_arg("memory", |memory| memory.requires("verify")),
     mut_arg("top", |top| top.help("Rows of each table, such as crawlers or hosts [default: 10]"))

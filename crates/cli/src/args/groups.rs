@@ -119,7 +119,7 @@ pub struct TextArgs {
 
     /// Read at most SIZE of a robots.txt [default: 500KiB]
     ///
-    /// SIZE is a number of bytes with an optional suffix K, KiB, M or MiB, or `unlimited`.
+    /// SIZE is a number of bytes with an optional suffix K, KiB, M, MiB, G or GiB, or `unlimited`.
     #[arg(long, value_name = "SIZE", value_parser = values::bytes_max, hide_short_help = true)]
     pub max_robots_size: Option<usize>,
 }

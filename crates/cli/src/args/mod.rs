@@ -107,17 +107,19 @@ mod tests {
     }
 
     /// Flags with one meaning whose texts name what they do in the command.
-    const OF_THE_COMMAND: [&str; 10] = [
+    const OF_THE_COMMAND: [&str; 12] = [
         "agents",
         "fail",
         "format",
         "history",
         "input-format",
         "lenient",
+        "null-data",
         "output",
         "quiet",
         "strict",
         "top",
+        "usage",
     ];
 
     #[test]

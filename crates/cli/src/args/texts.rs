@@ -12,6 +12,16 @@ Output format; by default from the extension of -o, else tsv
 tsv and csv begin with a header line, except the tsv of `classify` without --header. jsonl has one object per \
 line.";
 
+pub const FORMAT_OF_DIFF_LONG: &str = "\
+Output format; by default from the extension of -o, else tsv
+
+tsv and csv begin with a header line. jsonl has one object per line.";
+
+pub const USAGE_OF_DIFF: &str = "\
+Compare usage preferences too: train-ai, ai-use, search, use
+
+Separate several by commas. A changed preference has a row of its own, and the exit status is 1.";
+
 pub const FORMAT_OF_SURVEY_LONG: &str = "\
 Output format; by default from the extension of -o, else tsv
 

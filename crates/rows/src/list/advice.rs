@@ -143,11 +143,14 @@ pub(super) fn no_object(name: &str, text: &[u8], is_given: bool) -> String {
         };
         return format!("no line is a JSON object; {way}");
     }
-    let line = text.trim_ascii_start().split(|&byte| byte == b'\n').next().unwrap_or_default();
+    let line = text.trim_ascii().split(|&byte| byte == b'\n').next().unwrap_or_default();
+    if line.trim_ascii_end().strip_suffix(b",").is_some_and(|line| object_in(line).is_some()) {
+        let command = piped(name, "sed 's/,[[:space:]]*$//'", "-lines", Some("jsonl"));
+        return format!("the lines end with a comma; remove it: {command}");
+    }
     let parsed = serde_json::from_slice::<&RawValue>(line);
     if let (Err(error), true) = (parsed, line.trim_ascii_end().ends_with(b"}")) {
-        let command = piped(name, "jq -cR 'fromjson?'", "-json", Some("jsonl"));
-        return format!("no line is JSON (line 1: {error}); omit the other lines: {command}");
+        return format!("no line is JSON (line 1: {error}); write each record as JSON");
     }
     let command = piped(name, "jq -c .", "-lines", Some("jsonl"));
     let all = match Path::new(name).parent().and_then(Path::to_str).filter(|it| !it.is_empty()) {
@@ -280,7 +283,7 @@ pub(super) fn unknown_log(name: &str, line: &[u8]) -> String {
     let inside = log_in_field(name, line)
         .or_else(|| text.contains('{').then(|| object_behind_words(name, &text)).flatten());
     let has_request = || text.split('\t').any(|it| it.starts_with('/') || is_request(it));
-    let table = || has_request().then(|| of_fields(&text, b'\t')).flatten();
+    let table = || has_request().then(|| of_fields(name, &text, b'\t')).flatten();
     let others = || w3c_without_fields(&text).map(str::to_owned).or_else(table);
     inside.or_else(others).unwrap_or_else(|| {
         // Formats that were tried are not proposed again, unless some lines fit.
@@ -384,18 +387,18 @@ pub fn of_row(name: &str, line: &str) -> Option<String> {
     }
     if let Some(tool) = quotes_around(line.trim()) {
         let command = to_lines(name, tool);
-        return Some(format!("it looks like URLs in quotes; remove them: {command}"));
+        return Some(format!("it looks like URLs in quotes or brackets; remove them: {command}"));
     }
     if let Some(problem) = w3c_without_fields(line) {
         return Some(format!("it looks like {problem}"));
     }
     let named = names_and_values(line).or_else(|| object_behind_words(name, line));
-    named.or_else(|| b"\t,;| ".iter().find_map(|&delimiter| of_fields(line, delimiter)))
+    named.or_else(|| b"\t,;| ".iter().find_map(|&delimiter| of_fields(name, line, delimiter)))
 }
 
 /// Returns what a line with this delimiter between its fields looks like; `None` if no field has a URL, a path
 /// or a host. It gives a number only where no other field could be meant: a client may have sent one of several.
-fn of_fields(line: &str, delimiter: u8) -> Option<String> {
+fn of_fields(name: &str, line: &str, delimiter: u8) -> Option<String> {
     let (separator, format) = match delimiter {
         b'\t' => (Separator::TSV, "TSV; try ‹input_format› tsv"),
         b',' => (Separator::csv(delimiter), "CSV; try ‹input_format› csv"),
@@ -413,6 +416,15 @@ fn of_fields(line: &str, delimiter: u8) -> Option<String> {
         _ if fields.len() == 1 => return None,
         ([], []) => return None,
         _ if delimiter == b' ' => {
+            if let [number, url] = line.split_whitespace().collect::<Vec<_>>()[..]
+                && is_number(number.as_bytes())
+                && has_scheme(url.as_bytes())
+            {
+                let command = to_lines(name, "awk '{print $2}'");
+                return Some(format!(
+                    "it looks like URLs after their counts; remove these: {command}"
+                ));
+            }
             return Some(
                 "it looks like words around a URL, or a log in a format of its own; pass the format of its \
                  server with ‹log_format›, or write it as JSON Lines"

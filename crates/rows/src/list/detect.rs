@@ -61,7 +61,10 @@ pub(crate) fn detect(
         return Err(InputError::list(name, problem));
     }
     let format = match config.format {
-        Some(format) => format,
+        Some(format) => {
+            check_given(format, text).map_err(|problem| InputError::list(name, problem))?;
+            format
+        }
         None if config.log_format.is_some() => ListFormat::AccessLog,
         None if is_parquet => ListFormat::Parquet,
         None if is_warc => ListFormat::Warc,
@@ -103,6 +106,23 @@ pub(crate) fn detect(
         (None, None) => Some(format.describe().to_owned()),
     };
     Ok(Some(List { note, ..list }))
+}
+
+/// Checks that a text begins as the format that was given.
+fn check_given(format: ListFormat, text: &[u8]) -> Result<(), String> {
+    let begins: &[&str] = match format {
+        ListFormat::Warc => &["WARC/"],
+        // The second one begins an encrypted file.
+        ListFormat::Parquet => &["PAR1", "PARE"],
+        ListFormat::Sitemap => &["<"],
+        _ => return Ok(()),
+    };
+    let text = text.trim_ascii_start();
+    if text.is_empty() || begins.iter().any(|begin| text.starts_with(begin.as_bytes())) {
+        return Ok(());
+    }
+    let (format, begin) = (format.describe(), begins[0]);
+    Err(format!("not {format}: it does not begin with `{begin}`; omit ‹input_format›"))
 }
 
 /// Rejects inputs that are surely not lists.
@@ -465,11 +485,23 @@ impl Look<'_> {
                 .or_else(|| advice::list_in_object(self.name, line))
         });
         Err(first.unwrap_or_else(|| {
-            format!(
-                "no field is called {}; the fields are {}; choose the URL with ‹url_field› NAME",
-                url_names(),
-                listed(names.iter().map(String::as_str))
-            )
+            let is_usual =
+                |name: &&String| URL_NAMES.iter().any(|it| it.eq_ignore_ascii_case(name));
+            let (usual, others): (Vec<&String>, Vec<&String>) = names.iter().partition(is_usual);
+            let problem = match usual.first() {
+                Some(name) => {
+                    format!("the field `{name}` is not a string in any of the first records")
+                }
+                None => format!("no field is called {}", url_names()),
+            };
+            match &others[..] {
+                [] => problem,
+                others => format!(
+                    "{problem}; {} fields are {}; choose the URL with ‹url_field› NAME",
+                    if usual.is_empty() { "the" } else { "the other" },
+                    listed(others.iter().map(|name| name.as_str()))
+                ),
+            }
         }))
     }
 

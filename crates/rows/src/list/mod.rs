@@ -332,7 +332,7 @@ words! {
         /// The member occurs twice. A usual name is the same in any case.
         RepeatedField => "repeated-field": "the field occurs twice",
         /// The row has fewer or more fields than the first one.
-        FieldCount => "field-count": "not the number of fields of the first row or of `#Fields`",
+        FieldCount => "field-count": "more or fewer fields than the first row, or than `#Fields` names",
         /// A quoted field does not end, so the row extends to the end of the list.
         OpenQuote => "open-quote": "a quoted field is not closed",
         /// The line is of a kind that names no URL.

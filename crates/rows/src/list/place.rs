@@ -83,7 +83,7 @@ words! {
     }
 }
 
-/// Returns what the names in records of a format are of; `None` if it has none.
+/// Returns the noun for a named part of a record; `None` if records of the format have no names.
 pub(super) fn names_of(format: ListFormat) -> Option<&'static str> {
     match format {
         ListFormat::Csv | ListFormat::Tsv | ListFormat::Parquet => Some("column"),

@@ -1,4 +1,4 @@
-//! The target of a request, and the site that a server takes it to ask.
+//! The target of a request, and the origin that it is for.
 
 use memchr::{memchr, memmem};
 

@@ -324,7 +324,7 @@ impl PlaceInSitemap {
         match (self.open.is_empty(), &self.root) {
             (true, Some(_)) => Ok(()),
             (true, None) => wrong("it has no element"),
-            (false, _) => wrong("it ends before its root element; fetch it again"),
+            (false, _) => wrong("the file ends inside its root element; fetch it again"),
         }
     }
 }

@@ -1,9 +1,10 @@
 //! Cuts a text into the fields of a format.
 //!
-//! A [`Segment`] is what stands between two quotes, inside or outside of them. It is cut from the left up to
-//! the first field that a client fills, and from the right back to the last. The rest is that field. If several
-//! are left, they are cut only where the text between them occurs exactly as often as the format has it; else
-//! none of them is read. So no field is sought in what a client wrote.
+//! A [`Segment`] is the text between two quotes, inside or outside of them. It is cut from the left up
+//! to the first field that a client fills, and from the right back to the last such field. If this is
+//! one field, it is the rest of the segment. Several are cut only if the text between them occurs
+//! exactly as often as in the format; otherwise none of them is read. So no field is searched for in
+//! text that a client wrote.
 //!
 //! Cost: linear in the bytes of a text. Nothing here allocates.
 

@@ -1,17 +1,19 @@
 //! Reads the lines of logs of servers in a declared format.
 //!
-//! A format is the name of one that a server writes by default, or the text that stands in the configuration of
-//! Apache or nginx ([`LogFormat`]). It says which text of a line is the host, the request, the time and the
-//! agent, who wrote it, and how it is quoted and escaped:
+//! A format is a name, for formats that servers write by default, or the LogFormat or log_format line
+//! of the server's configuration ([`LogFormat`]). It defines where a line has the host, the request,
+//! the time and the agent, whether the server or the client wrote each text, and how texts are quoted
+//! and escaped:
 //!
 //! ```text
 //! a.example:443 192.0.2.7 - - [10/Oct/2025:13:55:36 -0700] "GET /a?b HTTP/1.1" 200 2326 "https://b.example/" "ABot/1.0"
 //! %v:%p         %h        %l %u %t                           "%r"                >s  %O   "%{Referer}i"        "%{User-Agent}i"
 //! ```
 //!
-//! Nothing is inferred from what most lines have. A line is cut at its texts in quotes, of which it has as many
-//! as the format, and each part from both ends up to what a client wrote ([`cut`]). A line that does not fit is
-//! [`Problem::OtherFormat`]. Text that a client can send is never read as something that the server wrote.
+//! The format alone decides, not the majority of the lines. A line must have as many quoted texts as
+//! its format and is cut at them. Each part is then cut from both ends up to the text of a client
+//! ([`cut`]). A line that does not fit is [`Problem::OtherFormat`]. Text that a client can send is
+//! never read as something that the server wrote.
 //!
 //! Without a declaration, the first format of [`servers`] that all requests at the start of a list fit is
 //! taken, where each text must look as its server writes it. If there is none, the list is an error that asks
@@ -83,7 +85,7 @@ struct Format {
     inside: Vec<Segment>,
     /// The steps that cut most lines; `None` if the format needs more.
     steps: Option<Steps>,
-    /// Whether the line may go on after what the format has.
+    /// Whether a line may have more text after the last field of the format.
     has_tail: bool,
     /// Whether texts outside of quotes that are read may have escapes, or texts have others than backslashes.
     has_escapes_outside: bool,
@@ -194,7 +196,7 @@ impl LogFormat {
         self.cut_end(rest, see).map(|()| has_escapes)
     }
 
-    /// Cuts what stands after the last text in quotes.
+    /// Cuts the text after the last quoted text.
     #[inline]
     fn cut_end<'t>(&self, rest: &'t [u8], see: &mut impl See<'t>) -> Result<(), Unfit> {
         let Format { has_tail, quoting, escape, .. } = *self.0;
@@ -228,7 +230,7 @@ impl LogFormat {
         self.cut_end(&rest[last + 1..], see)
     }
 
-    /// Cuts the last texts in quotes, which are what stands up to the last quote.
+    /// Cuts the last quoted texts, which end at the last quote.
     fn cut_texts<'t>(&self, texts: &'t [u8], number: usize, see: &mut impl See<'t>) -> Option<()> {
         let inside = &self.0.inside;
         if number + 1 == inside.len() {
@@ -354,8 +356,8 @@ fn opening(rest: &[u8], quoting: Quoting, outside: &Segment) -> Option<usize> {
     }
 }
 
-/// Returns the lines of requests. What rotates a log, or a server that starts, may write a line of its own,
-/// HAProxy logs what it could not read, and Kubernetes splits lines.
+/// Returns the lines of requests. A log has other lines too: log rotation and starting servers write
+/// some, HAProxy logs requests that it cannot parse, and Kubernetes splits long lines.
 fn requests<'l>(lines: impl Iterator<Item = &'l [u8]>) -> Vec<&'l [u8]> {
     let mut open = OpenStreams::default();
     let all: Vec<&[u8]> = lines.filter(|line| !open.is_part(line)).collect();

@@ -1,10 +1,10 @@
 //! The formats that servers write by default, as data.
 //!
-//! A row has the name for `--log-format`, where its lines were seen or described, the format in the names of
-//! [`fields`](super::fields), and what the server does to a request before it logs it. Without a declaration,
-//! the first row that all requests at the start of a log fit is taken. So a row comes before another one that
-//! reads the same lines otherwise, and no two rows may read other parts in the same line: a test compares all
-//! pairs.
+//! A row has the name for `--log-format`, the source of its lines, the format in the names of
+//! [`fields`](super::fields), and the changes that the server makes to a request before it logs it.
+//! Without a declaration, the first row is used that fits all requests at the start of a log. So the
+//! order matters where two rows fit the same lines, and no two rows may find different values in one
+//! line: a test compares all pairs.
 
 use super::escape::{Escape, Quoting};
 

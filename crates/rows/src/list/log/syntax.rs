@@ -1,8 +1,8 @@
 //! Reads the formats of configurations: Apache's `LogFormat`, nginx's `log_format`, and the rows of
 //! [`servers`](super::servers).
 //!
-//! A format may stand in its directive, in the quotes of the configuration or without them. Quoted pieces that
-//! follow each other are joined, as nginx does.
+//! A format may be given with its directive, and with the quotes of the configuration or without them.
+//! Adjacent quoted pieces are joined, as nginx does.
 
 use super::escape::{Escape, Quoting};
 use super::fields::{LogField, of_apache, of_nginx, of_table};
