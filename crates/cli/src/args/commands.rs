@@ -23,9 +23,9 @@ use super::texts;
 /// Check URLs: print verdicts, URL and reason, separated by TABs
 ///
 /// A line has a verdict for each crawler, each followed by its columns of --usage, then the URL, and
-/// the reason if a verdict is unknown, or the problem if the record is not a URL (--format jsonl has a word for both).
-/// The exit status is 0 if every URL is allowed, and 1 if one is disallowed, unknown or invalid. A
-/// build can fail when robots.txt blocks a page of the sitemap.
+/// the reason if a verdict is unknown, or the problem if the record is not a URL. The exit status is
+/// 0 if every URL is allowed, and 1 if one is disallowed, unknown or invalid. A build can fail when
+/// robots.txt blocks a page of the sitemap.
 #[derive(Args)]
 #[command(
     override_usage = values::usage("check", "-a A,B", "URL..."),
@@ -249,8 +249,8 @@ pub struct RecordsArgs {
 
     /// Write one output for each list to DIR, named after the list
     ///
-    /// `classify` writes `urls.txt.gz` to `DIR/urls.tsv.gz`, and `filter` to `DIR/urls.txt.gz`. All files
-    /// appear together once they are complete, unless --skip-existing or --keep-going is given.
+    /// `classify` writes `urls.txt.gz` to `DIR/urls.tsv.gz`, and `filter` to `DIR/urls.txt.gz`. All
+    /// files appear together once they are complete, unless --skip-existing or --keep-going is given.
     #[arg(long, value_name = "DIR", value_parser = values::path(OutputFolder::parse), conflicts_with = "output", value_hint = ValueHint::DirPath, help_heading = "Output", hide_short_help = true)]
     pub out_dir: Option<OutputFolder>,
 
