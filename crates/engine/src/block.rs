@@ -29,6 +29,7 @@
 
 use crate::automaton::Cache;
 use crate::bytes::Line;
+use crate::candidates::Found;
 use crate::filter::head::{Open, OpenQuestion};
 use crate::limits::Settings;
 use crate::outcome::{OPAQUE, Outcome};
@@ -209,17 +210,17 @@ impl Ask<'_> {
         let Ask { block: Block { lines, starts, paths, settings }, columns, .. } = *self;
         let BlockMemory { outcomes, open: questions, cache, counts, .. } = &mut *self.memory;
         for question in &questions[..open] {
-            let (number, open) = (question.number(), question.open());
-            let (Start(start), limits) = (starts[number], &settings.limits);
+            let (number, Start(start)) = (question.number(), starts[question.number()]);
             let path = paths[if columns == 1 { number } else { number / columns }];
-            let Some(lines) = lines.get(start as usize..) else {
-                outcomes[number] = Outcome::LOST;
-                continue;
-            };
-            let automaton = |rules: RuleSet<'_>| cache.decide(start, rules, path, limits);
-            let question = Question { lines, path, limits };
-            let outcome = &mut outcomes[number];
-            *outcome = question.rest(open, *outcome, kind, counts, automaton);
+            let lines = lines.get(start as usize..).unwrap_or_default();
+            let found = Found::new(lines, path, question.open(), kind);
+            if found.open.any() {
+                let limits = &settings.limits;
+                let automaton = |rules: RuleSet<'_>| cache.decide(start, rules, path, limits);
+                let question = Question { lines, path, limits };
+                let outcome = &mut outcomes[number];
+                *outcome = question.rest(&found, *outcome, kind, counts, automaton);
+            }
         }
     }
 }

@@ -1,51 +1,82 @@
 //! Steps 2 and 3: the strings of a path that a pattern may require, and the patterns that require them,
 //! matched one by one.
 
-use zerocopy::little_endian::U64;
-
-use crate::bytes::{LINE_WORDS, Line, bits, first_bytes};
+use crate::bytes::{Line, bits, first_bytes};
 use crate::filter::head::{Head, Open};
-use crate::filter::teddy::Rests;
+use crate::filter::teddy::{Places, Rests};
 use crate::filter::{bloom, index};
 use crate::limits::CANDIDATE_BYTES;
 use crate::outcome::Outcome;
 use crate::ruleset::RuleSet;
 use crate::vectors::Kernels;
 
-/// Matches `path` against the patterns that require a string of it, and returns the outcome of the
-/// best, or that there is none. `None` if that takes more than `left` entries of the index; the entries
-/// read are subtracted from `left`, and a long pattern or path counts as several.
-#[inline(always)]
+/// The strings of a path that a pattern may require: [everything](Open::ALL), if the prefilter cannot decide
+/// the path.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Found {
+    pub(crate) open: Open,
+    /// The levels of the prefix.
+    levels: u8,
+    /// Where literals may begin.
+    places: Places,
+}
+
+impl Found {
+    /// Step 2 of a path, of which step 1 left something `open`: looks up its start, and searches it for
+    /// literals.
+    #[inline(always)]
+    pub(crate) fn new(lines: &[Line], path: &[u8], open: Open, kernels: impl Kernels) -> Found {
+        let none = Found { open, levels: 0, places: Places::none(path) };
+        none.find(lines, path, kernels).unwrap_or(Found { open: Open::ALL, ..none })
+    }
+
+    /// Returns what is found. `None` if all is open, or lines that are damaged have no prefilter.
+    #[inline(always)]
+    fn find(mut self, lines: &[Line], path: &[u8], kernels: impl Kernels) -> Option<Found> {
+        let head = Head::of(lines).filter(|_| self.open != Open::ALL)?;
+        let mut open = Open::default();
+        if self.open.has(Open::LITERALS) {
+            self.places = Places::first(head.triples(lines)?, path, kernels);
+            open = Open(u8::from(self.places.any()) << 1);
+        }
+        if self.open.has(Open::PREFIXES) {
+            let (filter, _) = head.filter(lines)?;
+            self.levels =
+                kernels.levels_of(filter, path.strip_prefix(b"/")?, head.prefix_levels)?;
+            open = Open(open.0 | u8::from(self.levels != 0));
+        }
+        Some(Found { open, ..self })
+    }
+}
+
+/// Step 3: matches `path` against the patterns that require a string of it that was found, and returns the
+/// outcome of the best, or that there is none. `None` if that takes more than `left` entries of the index;
+/// the entries read are subtracted from `left`, and a long pattern or path counts as several. Not inlined: the
+/// search for the strings of the next path needs the registers.
+#[inline(never)]
 pub(crate) fn try_candidates(
     lines: &[Line],
     path: &[u8],
-    open: Open,
+    &Found { open, levels, places }: &Found,
     left: &mut usize,
-    kernels: impl Kernels,
+    kind: impl Kernels,
 ) -> Option<Option<Outcome>> {
-    let head = Head::of(lines)?;
-    let searched = open.has(Open::LITERALS).then_some(path);
-    // A line that is not there, because the lines are damaged, is found missing below.
-    let line = head.triples(lines).unwrap_or(EVERYWHERE);
-    let mut literals = Rests::new(line, searched, kernels);
-    // Nearly all paths that are searched for literals have none, and end here.
-    if !literals.find() && !open.has(Open::PREFIXES) {
-        return Some(None);
-    }
-    let (filter, _) = head.filter(lines)?;
     let mut candidates = Candidates { lines, path, left, best: None };
     if open.has(Open::PREFIXES) {
-        let text = path.strip_prefix(b"/")?;
-        candidates.try_levels(filter, text, head.prefix_levels, kernels)?;
+        candidates.try_found(path.get(1..)?, levels)?;
     }
-    for text in literals {
-        candidates.try_levels(filter, text, head.literal_levels, kernels)?;
+    if open.has(Open::LITERALS) {
+        let head = Head::of(lines)?;
+        let (filter, _) = head.filter(lines)?;
+        for text in (Rests { line: head.triples(lines)?, path, places, kind }) {
+            match kind.levels_of(filter, text, head.literal_levels)? {
+                0 => {}
+                found => candidates.try_found(text, found)?,
+            }
+        }
     }
     Some(candidates.best.map(|(_, outcome)| outcome))
 }
-
-/// A line whose triples are at every position.
-const EVERYWHERE: &Line = &[U64::MAX_VALUE; LINE_WORDS];
 
 /// The candidates of one path.
 struct Candidates<'l> {
@@ -57,21 +88,6 @@ struct Candidates<'l> {
 }
 
 impl Candidates<'_> {
-    /// Tries the patterns that require the start of `text`, cut to any of `levels`.
-    #[inline(always)]
-    fn try_levels(
-        &mut self,
-        filter: &[U64],
-        text: &[u8],
-        levels: u8,
-        kernels: impl Kernels,
-    ) -> Option<()> {
-        match kernels.levels_of(filter, text, levels)? {
-            0 => Some(()),
-            found => self.try_found(text, found),
-        }
-    }
-
     /// Tries the patterns that require the start of `text`, cut to each of `levels`. Not inlined: the
     /// search for what a path has needs the registers.
     #[inline(never)]

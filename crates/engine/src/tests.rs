@@ -4,7 +4,7 @@
 use portcullis_testkit::{Random, words};
 
 use crate::block::{Block, BlockMemory, Start};
-use crate::candidates::try_candidates;
+use crate::candidates::{Found, try_candidates};
 use crate::filter::head::{Open, first_probe};
 use crate::pattern::PatternList;
 use crate::scan::Scanner;
@@ -71,8 +71,12 @@ impl VectorWork for AskFilter<'_> {
             (_, Open::ALL) => None,
             (otherwise, open) if !open.any() => Some(otherwise),
             (otherwise, open) => {
-                let best = try_candidates(rules.lines(), path, open, &mut entries_max, probe)?;
-                Some(best.unwrap_or(otherwise))
+                let found = Found::new(rules.lines(), path, open, probe);
+                let best = match found.open {
+                    Open::ALL => None,
+                    _ => try_candidates(rules.lines(), path, &found, &mut entries_max, probe),
+                };
+                Some(best?.unwrap_or(otherwise))
             }
         }
     }

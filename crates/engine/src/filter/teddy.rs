@@ -163,35 +163,52 @@ pub(crate) fn line_of(triples: Vec<Triple>) -> Line {
     zerocopy::transmute!(masks)
 }
 
-/// The rests of a path that begin where a triple of a line may occur.
-pub(crate) struct Rests<'l, 'p, K> {
-    line: &'l Line,
-    kind: K,
-    /// The path from this window on, and from the next one.
-    window: &'p [u8],
-    next: Option<&'p [u8]>,
-    /// The positions that are left of this window.
-    found: u64,
+/// The positions of a path where a triple of a line may occur: those of one window that are left.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Places {
+    /// The start of the window; later ones are not searched yet.
+    window: usize,
+    positions: u64,
 }
 
-impl<'l, 'p, K: Kernels> Rests<'l, 'p, K> {
-    /// Returns the rests of `path`; none if there is no path.
+impl Places {
+    /// Returns the places of a path that is not searched.
     #[inline(always)]
-    pub(crate) fn new(line: &'l Line, path: Option<&'p [u8]>, kind: K) -> Rests<'l, 'p, K> {
-        Rests { line, kind, window: &[], next: path, found: 0 }
+    pub(crate) fn none(path: &[u8]) -> Places {
+        Places { window: path.len(), positions: 0 }
     }
 
-    /// Goes on to the next window with a position, and returns whether one is left.
+    /// Returns the places in the first window that has one, or in the last window.
     #[inline(always)]
-    pub(crate) fn find(&mut self) -> bool {
-        while self.found == 0 {
-            let Some(window) = self.next else { return false };
-            self.window = window;
-            self.next = window.get(WINDOW..);
-            self.found = self.kind.positions(self.line, window);
-        }
-        true
+    pub(crate) fn first(line: &Line, path: &[u8], kind: impl Kernels) -> Places {
+        Places::from(0, line, path, kind)
     }
+
+    /// Like [`Places::first`], from a window on.
+    #[inline(always)]
+    fn from(mut window: usize, line: &Line, path: &[u8], kind: impl Kernels) -> Places {
+        loop {
+            let positions = kind.positions(line, path, window);
+            if positions != 0 || window + WINDOW >= path.len() {
+                return Places { window, positions };
+            }
+            window += WINDOW;
+        }
+    }
+
+    /// Returns whether there is one.
+    #[inline(always)]
+    pub(crate) fn any(self) -> bool {
+        self.positions != 0
+    }
+}
+
+/// The rests of a path that begin at places.
+pub(crate) struct Rests<'l, 'p, K> {
+    pub(crate) line: &'l Line,
+    pub(crate) path: &'p [u8],
+    pub(crate) places: Places,
+    pub(crate) kind: K,
 }
 
 impl<'p, K: Kernels> Iterator for Rests<'_, 'p, K> {
@@ -199,11 +216,14 @@ impl<'p, K: Kernels> Iterator for Rests<'_, 'p, K> {
 
     #[inline(always)]
     fn next(&mut self) -> Option<&'p [u8]> {
-        if !self.find() {
-            return None;
+        let Rests { line, path, kind, .. } = *self;
+        let next = self.places.window + WINDOW;
+        if !self.places.any() && next < path.len() {
+            self.places = Places::from(next, line, path, kind);
         }
-        let position = self.found.trailing_zeros() as usize;
-        self.found &= self.found - 1;
-        Some(self.window.get(position..).unwrap_or_default())
+        let Places { window, positions } = self.places;
+        self.places.positions &= positions.wrapping_sub(1);
+        let start = window + positions.trailing_zeros() as usize;
+        (positions != 0).then(|| path.get(start..).unwrap_or_default())
     }
 }

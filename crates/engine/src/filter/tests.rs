@@ -73,7 +73,9 @@ impl Work for Positions<'_> {
     type Output = BTreeSet<usize>;
 
     fn with(self, kind: impl Kind) -> BTreeSet<usize> {
-        let rests = teddy::Rests::new(self.line, Some(self.path), kind);
+        let Positions { line, path } = self;
+        let places = teddy::Places::first(line, path, kind);
+        let rests = teddy::Rests { line, path, places, kind };
         rests.map(|rest| self.path.len() - rest.len()).collect()
     }
 }

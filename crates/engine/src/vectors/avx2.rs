@@ -50,9 +50,9 @@ impl Kernels for Avx2 {
     }
 
     #[inline(always)]
-    fn positions(self, line: &Line, rest: &[u8]) -> u64 {
+    fn positions(self, line: &Line, path: &[u8], start: usize) -> u64 {
         // SAFETY: as above.
-        unsafe { positions_by_32(line, rest) }
+        unsafe { positions_by_32(line, path, start) }
     }
 
     #[inline(always)]
@@ -74,24 +74,26 @@ const _: () = assert!(POSITIONS == WIDTH - 2);
 
 #[inline]
 #[target_feature(enable = "avx2")]
-fn positions_by_32(line: &Line, rest: &[u8]) -> u64 {
+fn positions_by_32(line: &Line, path: &[u8], start: usize) -> u64 {
     let row = |index: usize| {
         let bytes = line.as_bytes()[index * CHUNK_BYTES..].first_chunk();
         _mm256_broadcastsi128_si256(vector(bytes.expect("a line has four rows")))
     };
     let rows = [row(0), row(1), row(2), row(3)];
-    let Some(first) = rest.first_chunk() else {
-        return u64::from(positions_of(rows, short_vector(rest))) & ((1 << rest.len()) - 1);
+    let Some(last) = path.len().checked_sub(WIDTH) else {
+        // Shorter than a window, so this is the first one.
+        return u64::from(positions_of(rows, short_vector(path))) & ((1 << path.len()) - 1);
     };
-    let found = positions_of(rows, wide_vector(first));
-    let last = rest.len() - WIDTH;
-    if last == 0 {
-        return found.into();
+    let found_at = |place: usize| {
+        let bytes = path[place..].first_chunk().expect("a vector within the path");
+        u64::from(positions_of(rows, wide_vector(bytes)))
+    };
+    if start >= last {
+        return found_at(last) >> (start - last);
     }
-    let start = last.min(POSITIONS);
-    let second = rest[start..].first_chunk().expect("a vector within the path");
-    let second = u64::from(positions_of(rows, wide_vector(second))) << start;
-    (u64::from(found) & ((1 << POSITIONS) - 1) | second) & ((1 << WINDOW) - 1)
+    let second = last.min(start + POSITIONS);
+    let found = found_at(start) & ((1 << POSITIONS) - 1) | found_at(second) << (second - start);
+    found & ((1 << WINDOW) - 1)
 }
 
 #[inline]
@@ -207,8 +209,9 @@ fn has_bits(words: __m256i, hashes: __m256i) -> __m256i {
     _mm256_cmpeq_epi64(_mm256_and_si256(words, bits), bits)
 }
 
-/// Looks up all levels, four at a time; the filter is not empty.
-#[inline]
+/// Looks up all levels, four at a time; the filter is not empty. Not inlined: loops would load its constants for
+/// paths that are not looked up.
+#[inline(never)]
 #[target_feature(enable = "avx2")]
 fn eight_levels_of(filter: &[U64], text: &[u8]) -> u8 {
     let bytes = first_bytes(text);
@@ -218,7 +221,7 @@ fn eight_levels_of(filter: &[U64], text: &[u8]) -> u8 {
     };
     let has = |strings: __m256i| {
         let hashes = hashes_of(strings);
-        let words = words_of(hashes, all(filter.len() as u64));
+        let words = words_of(hashes, all(u64::from(filter.len() as u32)));
         // SAFETY: the high half of a product of a number below 2^32 and the filter's length, also
         // below 2^32, is below the length.
         let words = unsafe { _mm256_i64gather_epi64::<8>(filter.as_ptr().cast(), words) };

@@ -94,9 +94,9 @@ pub(crate) trait Kernels: Copy {
     /// Takes [step 1](crate::filter::head::first_probe) for four questions, each by the prefilter at its line.
     fn first_probes(self, lines: &[Line], questions: Four<'_>) -> Probed;
 
-    /// Returns a mask of the first [`WINDOW`] positions of `rest` where a byte triple of a
-    /// [line](crate::filter::teddy) may occur.
-    fn positions(self, line: &Line, rest: &[u8]) -> u64;
+    /// Returns a mask of the [`WINDOW`] positions of `path` from `start` on where a byte triple of a
+    /// [line](crate::filter::teddy) may occur. `start` is the start of a window within the path.
+    fn positions(self, line: &Line, path: &[u8], start: usize) -> u64;
 
     /// Returns the `levels` at which a Bloom filter may have the start of `text`; `None` if it has
     /// no words.

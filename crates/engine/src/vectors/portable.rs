@@ -43,7 +43,8 @@ impl Kernels for Portable {
         Some(found)
     }
 
-    fn positions(self, line: &Line, rest: &[u8]) -> u64 {
+    fn positions(self, line: &Line, path: &[u8], start: usize) -> u64 {
+        let rest = &path[start..];
         let (rows, _) = line.as_bytes().as_chunks::<CHUNK_BYTES>();
         let [of_first, of_second, of_third, of_classes] = *rows else { return 0 };
         let nibble = |byte: u8| usize::from(byte & 15);
