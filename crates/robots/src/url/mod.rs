@@ -39,7 +39,9 @@ pub use host::{Origin, ROBOTS_TXT_PATH, default_port, host_key, robots_txt_url};
 pub(crate) use normal::{are_plain, push_normal_text};
 pub use normal::{index_page_text, normal_text};
 pub(crate) use plain::IsPlain;
-pub use plain::{EachUrl, PlainUrl, UrlBeginning, UrlHead, is_plain, plain_head, plain_urls};
+pub use plain::{
+    EachUrl, PlainUrl, Recalled, UrlBeginning, UrlHead, is_plain, plain_head, plain_urls,
+};
 pub use requested::{is_requested_otherwise, may_be_odd};
 pub use split::{BadUrl, SplitUrl, split, split_assuming, unclear_path};
 pub(crate) use split::{ends_in_control, scheme_name_bytes};

@@ -10,22 +10,24 @@ use portcullis_robots::url::{UrlBeginning, UrlHead};
 use crate::limits::{KNOWN_HOSTS, KNOWN_HOSTS_RECORDS_MIN};
 use crate::stored::Candidate;
 
-/// A host, as its URLs begin.
+/// A host of the set, as far as its URLs are asked about.
 #[derive(Clone, Copy, Debug, Default)]
-#[repr(C, align(64))]
-pub(super) struct KnownHost {
-    /// Zeros if the line is free; no URL begins so.
-    pub beginning: UrlBeginning,
-    /// The head of its URLs.
-    pub head: Option<UrlHead>,
+pub(super) struct FoundHost {
     /// The number of the policy, or the marker for none.
     pub policy: u32,
     pub candidate: Candidate,
 }
 
-/// The line of a beginning.
+/// A host, as its URLs begin.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct KnownSlot(u32);
+#[repr(C, align(64))]
+struct KnownHost {
+    /// Zeros if the line is free; no URL begins so.
+    beginning: UrlBeginning,
+    /// The head of its URLs.
+    head: Option<UrlHead>,
+    found: FoundHost,
+}
 
 /// The hosts of a thread. A new table has no lines, and finds none.
 #[derive(Clone, Debug, Default)]
@@ -39,35 +41,28 @@ impl KnownHosts {
         }
     }
 
-    /// Returns the line of a beginning, and the head of its URLs if the line has it.
+    /// Returns the head of the URLs that begin so, and their host, if their line has it.
     #[inline(always)]
-    pub fn find(&self, beginning: &UrlBeginning) -> (KnownSlot, Option<UrlHead>) {
-        let slot = slot_of(beginning);
-        let line = self.0.get(slot.0 as usize);
-        (slot, line.filter(|host| host.beginning == *beginning).and_then(|host| host.head))
-    }
-
-    /// Returns the host of a line that [`KnownHosts::find`] found.
-    #[inline(always)]
-    pub fn get(&self, slot: KnownSlot) -> &KnownHost {
-        &self.0[slot.0 as usize]
+    pub fn find(&self, beginning: &UrlBeginning) -> Option<(UrlHead, FoundHost)> {
+        let line = self.0.get(line_of(beginning))?;
+        if line.beginning == *beginning { Some((line.head?, line.found)) } else { None }
     }
 
     /// Keeps a host in its line.
     #[inline]
-    pub fn keep(&mut self, slot: KnownSlot, host: KnownHost) {
-        if let Some(line) = self.0.get_mut(slot.0 as usize) {
-            *line = host;
+    pub fn keep(&mut self, beginning: &UrlBeginning, head: UrlHead, found: FoundHost) {
+        if let Some(line) = self.0.get_mut(line_of(beginning)) {
+            *line = KnownHost { beginning: *beginning, head: Some(head), found };
         }
     }
 }
 
 /// Returns the line of a beginning. Anybody may make beginnings that share one: they are looked up in the set.
 #[inline(always)]
-fn slot_of(beginning: &UrlBeginning) -> KnownSlot {
+fn line_of(beginning: &UrlBeginning) -> usize {
     const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
     let (words, _) = beginning.as_chunks();
     let word = |place: usize, turn| u64::from_le_bytes(words[place]).rotate_left(turn);
     let hash = (word(0, 11) ^ word(1, 0) ^ word(2, 23) ^ word(3, 46)).wrapping_mul(FACTOR);
-    KnownSlot((hash >> (u64::BITS - KNOWN_HOSTS.ilog2())) as u32)
+    (hash >> (u64::BITS - KNOWN_HOSTS.ilog2())) as usize
 }

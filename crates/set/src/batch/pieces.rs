@@ -12,12 +12,12 @@ use std::ops::Range;
 use portcullis_dialect::dialect::PathRules;
 use portcullis_engine::vectors::Vectors;
 use portcullis_robots::url::{
-    BadUrl, EachUrl, PlainUrl, UrlBeginning, UrlHead, compared_path, host_key, may_be_odd,
-    plain_urls, split_assuming,
+    BadUrl, EachUrl, PlainUrl, Recalled, UrlBeginning, UrlHead, compared_path, host_key,
+    may_be_odd, plain_urls, split_assuming,
 };
 
 use super::asking::NO_URL;
-use super::known::{KnownHost, KnownHosts, KnownSlot};
+use super::known::{FoundHost, KnownHosts};
 use crate::Damage;
 use crate::stored::{Candidate, HostTable, Place, Search, key_with_scheme, place};
 
@@ -97,8 +97,8 @@ struct Searched {
     candidate: Candidate,
     /// Where the search for the key begins.
     search: Search,
-    /// Where it is remembered if its URL is plain.
-    remembered: Option<(KnownSlot, UrlBeginning, UrlHead)>,
+    /// The beginning and the head of its URLs if it is to be remembered.
+    remembered: Option<(UrlBeginning, UrlHead)>,
 }
 
 /// The pieces of a block.
@@ -137,59 +137,44 @@ struct Filling<'r, 's> {
     paths: &'s mut [&'r [u8]],
     splitting: Splitting<'s>,
     table: Option<&'s HostTable<'s>>,
-    /// The host of the next URL, if it is known.
-    recalled: Recalled,
-    /// The beginning of the last URL whose host was not known.
-    beginning: UrlBeginning,
-}
-
-/// The host of a URL before it is split, if it is known.
-#[derive(Clone, Copy)]
-enum Recalled {
-    /// Its scheme and host are too long to be remembered.
-    Nothing,
-    /// Its host will be looked up, and then be in this line.
-    Unknown(KnownSlot),
-    /// Its host is in this line.
-    Known(KnownSlot),
 }
 
 impl<'r> EachUrl<'r> for Filling<'r, '_> {
+    type Known = FoundHost;
+
     #[inline(always)]
-    fn recall(&mut self, beginning: &UrlBeginning) -> Option<UrlHead> {
-        let (slot, head) = self.pieces.known.find(beginning);
-        self.recalled = match head {
-            Some(_) => Recalled::Known(slot),
-            None => {
-                self.beginning = *beginning;
-                Recalled::Unknown(slot)
-            }
-        };
-        head
+    fn recall(&mut self, beginning: &UrlBeginning) -> Option<(UrlHead, FoundHost)> {
+        self.pieces.known.find(beginning)
     }
 
     #[inline(always)]
-    fn url(&mut self, url: usize, record: &'r [u8], plain_url: Option<PlainUrl>) {
-        let Filling { pieces, paths, splitting, table, recalled, beginning } = self;
-        let (number, url) = (url, url as u32);
+    fn head(
+        &mut self,
+        url: usize,
+        record: &'r [u8],
+        head: UrlHead,
+        recalled: Recalled<'_, FoundHost>,
+    ) {
+        let Filling { pieces, table, .. } = self;
+        let FoundHost { policy, candidate } = match recalled {
+            Recalled::Known(found) => found,
+            Recalled::New(_) => FoundHost::default(),
+        };
+        let (is_https, text) = (head.is_https(), HostText::Plain(head));
+        pieces.hosts.push(Host { url: url as u32, policy, candidate, is_https, text });
+        if let (Some(table), Recalled::New(beginning)) = (table, recalled) {
+            let remembered = beginning.map(|beginning| (*beginning, head));
+            pieces.search(table, head.key(record), remembered);
+        }
+    }
+
+    #[inline(always)]
+    fn url(&mut self, number: usize, record: &'r [u8], plain_url: Option<PlainUrl>) {
+        let Filling { pieces, paths, splitting, table } = self;
+        let url = number as u32;
         paths[number] = match plain_url {
-            None => {
-                *recalled = Recalled::Nothing;
-                pieces.push_other(url, record, *splitting, *table)
-            }
-            Some(PlainUrl { head, is_shared, has_plain_path }) => {
-                if !is_shared {
-                    match std::mem::replace(recalled, Recalled::Nothing) {
-                        Recalled::Known(slot) => pieces.push_known_host(url, head, slot),
-                        Recalled::Unknown(slot) => {
-                            let remembered = Some((slot, *beginning, head));
-                            pieces.push_plain_host(url, head, record, remembered, *table);
-                        }
-                        Recalled::Nothing => {
-                            pieces.push_plain_host(url, head, record, None, *table);
-                        }
-                    }
-                }
+            None => pieces.push_other(url, record, *splitting, *table),
+            Some(PlainUrl { head, has_plain_path, .. }) => {
                 let path = &record[head.bytes()..];
                 match has_plain_path {
                     true if path.is_empty() => path_of_none(),
@@ -248,41 +233,9 @@ impl Pieces {
         self.odd.clear();
         let (rules, _, vectors) = splitting;
         let mut paths: Vec<&[u8]> = vec![&[]; records.len()];
-        let mut filling = Filling {
-            pieces: self,
-            paths: &mut paths,
-            splitting,
-            table,
-            recalled: Recalled::Nothing,
-            beginning: UrlBeginning::default(),
-        };
+        let mut filling = Filling { pieces: self, paths: &mut paths, splitting, table };
         plain_urls(records, rules.escapes, vectors, &mut filling);
         paths
-    }
-
-    #[inline(always)]
-    fn push_known_host(&mut self, url: u32, head: UrlHead, slot: KnownSlot) {
-        let &KnownHost { policy, candidate, .. } = self.known.get(slot);
-        let (is_https, text) = (head.is_https(), HostText::Plain(head));
-        self.hosts.push(Host { url, policy, candidate, is_https, text });
-    }
-
-    /// Pushes the host of a plain URL, and begins the search for it if there is a table.
-    #[inline(always)]
-    fn push_plain_host(
-        &mut self,
-        url: u32,
-        head: UrlHead,
-        record: &[u8],
-        remembered: Option<(KnownSlot, UrlBeginning, UrlHead)>,
-        table: Option<&HostTable<'_>>,
-    ) {
-        let (is_https, text) = (head.is_https(), HostText::Plain(head));
-        let (policy, candidate) = (0, Candidate::default());
-        self.hosts.push(Host { url, policy, candidate, is_https, text });
-        if let Some(table) = table {
-            self.search(table, head.key(record), remembered);
-        }
     }
 
     /// Begins the search for the key of the last host.
@@ -291,7 +244,7 @@ impl Pieces {
         &mut self,
         table: &HostTable<'_>,
         key: &[u8],
-        remembered: Option<(KnownSlot, UrlBeginning, UrlHead)>,
+        remembered: Option<(UrlBeginning, UrlHead)>,
     ) {
         let (host, candidate) = (self.hosts.len() as u32 - 1, Candidate::default());
         self.searched.push(Searched { host, candidate, search: Search::default(), remembered });
@@ -340,6 +293,8 @@ impl Pieces {
         &record[path.range()]
     }
 
+    /// Pushes the host of a URL that is not plain, instead of a plain one if its path is unclear, and returns its
+    /// path.
     #[cold]
     #[inline(never)]
     fn push_other<'r>(
@@ -350,6 +305,10 @@ impl Pieces {
         table: Option<&HostTable<'_>>,
     ) -> &'r [u8] {
         self.note_odd(url, record);
+        if self.hosts.pop_if(|host| host.url == url).is_some() {
+            let number = self.hosts.len() as u32;
+            self.searched.pop_if(|searched| searched.host == number);
+        }
         let mut scratch = std::mem::take(&mut self.scratch);
         let split = self.split(record, splitting, &mut scratch);
         self.scratch = scratch;
@@ -423,9 +382,9 @@ impl Pieces {
                 }
             };
             host.policy = known(policy)?;
-            if let &Some((slot, beginning, head)) = remembered {
+            if let &Some((beginning, head)) = remembered {
                 let &mut Host { policy, candidate, .. } = host;
-                self.known.keep(slot, KnownHost { beginning, head: Some(head), policy, candidate });
+                self.known.keep(&beginning, head, FoundHost { policy, candidate });
             }
         }
         Ok(())

@@ -36,7 +36,7 @@ use memchr::memchr3;
 use portcullis_dialect::dialect::Escapes;
 use portcullis_dialect::limits::{HOST_BYTES_MAX, URL_BYTES_MAX};
 use portcullis_engine::bytes::are_same;
-use portcullis_engine::vectors::{Kind, Portable, Vectors, Work, prefetch};
+use portcullis_engine::vectors::{Kind, Portable, Vectors, Work};
 
 use portable::{behind_letter, both_ends, name_bytes, padded};
 pub(super) use portable::{first_marked, first_marked_in_pattern};
@@ -422,18 +422,39 @@ fn beginning_of<C: Chunks>(chunks: C, first: C::Chunk) -> Option<UrlBeginning> {
     Some(chunks.bytes(chunks.and(first, chunks.load(kept))))
 }
 
+/// Whether a scheme and host were met before.
+#[derive(Clone, Copy, Debug)]
+pub enum Recalled<'b, K> {
+    /// They were, and this is known of them.
+    Known(K),
+    /// They were not. The beginning of their URLs, if it is short.
+    New(Option<&'b UrlBeginning>),
+}
+
 /// The bytes of the shortest scheme and host: `http://a`.
 const SHORTEST_BYTES: usize = 8;
 
 /// The receiver of each URL of a block. Its functions should be `inline(always)`, so that they
 /// are compiled for the vectors.
 pub trait EachUrl<'r> {
-    /// Returns the head of earlier plain URLs with this beginning, if it is known. The next call of
-    /// [`EachUrl::url`] is about the record that begins so.
-    fn recall(&mut self, beginning: &UrlBeginning) -> Option<UrlHead>;
+    /// The facts that are known of the scheme and host of earlier URLs.
+    type Known: Copy;
+
+    /// Returns the head of earlier plain URLs with this beginning, and what is known of it.
+    fn recall(&mut self, beginning: &UrlBeginning) -> Option<(UrlHead, Self::Known)>;
+
+    /// Takes the head of the record with this number, the next one, if it is plain and does not share that of
+    /// the previous record.
+    fn head(
+        &mut self,
+        number: usize,
+        record: &'r [u8],
+        head: UrlHead,
+        recalled: Recalled<'_, Self::Known>,
+    );
 
     /// Takes the record with this number, and what [`plain_head`] and [`is_plain`] say about it;
-    /// `None` if it has no plain head, or an [unclear path](super::unclear_path).
+    /// `None` if it has no plain head, or an [unclear path](super::unclear_path). Its head means nothing then.
     fn url(&mut self, number: usize, record: &'r [u8], plain_url: Option<PlainUrl>);
 }
 
@@ -447,9 +468,6 @@ pub fn plain_urls<'r, R: AsRef<[u8]>>(
 ) {
     vectors.run(PlainUrls { records, escapes, each });
 }
-
-/// Records that lie between the one that is read and the one whose text is prefetched.
-const RECORDS_AHEAD: usize = 8;
 
 struct PlainUrls<'r, 'e, R, E> {
     records: &'r [R],
@@ -475,54 +493,64 @@ impl<'r, R: AsRef<[u8]>, E: EachUrl<'r>> PlainUrls<'r, '_, R, E> {
     // No closures: one that is not inlined is not compiled for the vectors.
     #[inline(always)]
     fn by<C: Chunks>(self, chunks: C) {
-        let changed = (self.escapes, chunks.changed_by(self.escapes));
-        let ahead = self.records.get(RECORDS_AHEAD..).unwrap_or_default();
+        let PlainUrls { records, escapes, each } = self;
+        let changed = (escapes, chunks.changed_by(escapes));
         let mut last = LastHead::none(chunks);
-        for (number, record) in self.records.iter().enumerate() {
+        for (number, record) in records.iter().enumerate() {
             let record = record.as_ref();
-            if let Some(later) = ahead.get(number) {
-                prefetch(later.as_ref());
-            }
-            let short;
-            let bytes = match record.first_chunk() {
-                Some(bytes) => bytes,
-                None => {
-                    short = padded(record);
-                    &short
-                }
+            let first = match record.first_chunk() {
+                Some(bytes) => chunks.load(bytes),
+                None => chunks.load(&padded(record)),
             };
-            let first = chunks.load(bytes);
             let is_shared = last.is_shared(chunks, record, first);
             if !is_shared {
-                let known = match beginning_of(chunks, first) {
-                    Some(beginning) if may_be_plain(record) => self.each.recall(&beginning),
-                    _ => None,
+                let beginning = beginning_of(chunks, first);
+                let beginning = beginning.as_ref().filter(|_| may_be_plain(record));
+                let (head, recalled) = match beginning.and_then(|it| each.recall(it)) {
+                    Some((head, known)) => (Some(head), Recalled::Known(known)),
+                    None => (head_of(chunks, record, first), Recalled::New(beginning)),
                 };
-                let Some(head) = known.or_else(|| head_of(chunks, record, bytes, first)) else {
+                let Some(head) = head else {
                     last = LastHead::none(chunks);
-                    self.each.url(number, record, None);
+                    each.url(number, record, None);
                     continue;
                 };
                 last = LastHead::new(head, record, first);
+                each.head(number, record, head, recalled);
             }
             let head = last.head;
-            let behind;
-            let text = match record.len() > WIDTH {
-                true => record,
-                false => {
-                    behind = behind_letter(record);
-                    &behind
+            let plain_url = match has_plain_path(chunks, changed, record, head) {
+                Some(has_plain_path) => Some(PlainUrl { head, is_shared, has_plain_path }),
+                None => {
+                    last = LastHead::none(chunks);
+                    None
                 }
             };
-            let has_plain_path = stays(chunks, changed, text, head.bytes());
-            if !has_plain_path && rare_is_unclear(&record[head.bytes()..]) {
-                last = LastHead::none(chunks);
-                self.each.url(number, record, None);
-                continue;
-            }
-            self.each.url(number, record, Some(PlainUrl { head, is_shared, has_plain_path }));
+            each.url(number, record, plain_url);
         }
     }
+}
+
+/// Returns whether the path of a record with this head is in normal form; `None` if it is
+/// [unclear](super::unclear_path).
+#[inline(always)]
+fn has_plain_path<C: Chunks>(
+    chunks: C,
+    changed: (Escapes, C::Changed),
+    record: &[u8],
+    head: UrlHead,
+) -> Option<bool> {
+    let behind;
+    let text = match record.len() > WIDTH {
+        true => record,
+        false => {
+            behind = behind_letter(record);
+            &behind
+        }
+    };
+    let has_plain_path = stays(chunks, changed, text, head.bytes());
+    let is_unclear = !has_plain_path && rare_is_unclear(&record[head.bytes()..]);
+    (!is_unclear).then_some(has_plain_path)
 }
 
 /// The head of the last record, which the next one may share.
@@ -563,16 +591,11 @@ impl<'r, C: Chunks> LastHead<'r, C> {
     }
 }
 
-/// Returns the head of a record that begins with `bytes`, which are also in `first`, see
-/// [`plain_head`].
+/// Returns the head of a record that begins with `first`, see [`plain_head`].
 #[inline(always)]
-fn head_of<C: Chunks>(
-    chunks: C,
-    record: &[u8],
-    bytes: &[u8; WIDTH],
-    first: C::Chunk,
-) -> Option<UrlHead> {
-    let (scheme_bytes, is_http) = scheme(bytes);
+fn head_of<C: Chunks>(chunks: C, record: &[u8], first: C::Chunk) -> Option<UrlHead> {
+    let bytes = chunks.bytes(first);
+    let (scheme_bytes, is_http) = scheme(&bytes);
     let start = scheme_bytes + 3;
     let end = start + (!chunks.names(first) >> start).trailing_zeros() as usize;
     let dots = chunks.equal(first, b'.') & first_bits(end);

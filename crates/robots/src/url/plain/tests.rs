@@ -14,7 +14,7 @@ use crate::url::{compared_path, host_key, normalise, split, unclear_path};
 fn plain_urls_at(records: &[&[u8]], escapes: Escapes) -> Vec<Option<PlainUrl>> {
     let mut kinds = Vectors::all().into_iter().map(|vectors| {
         let see = |remembers| {
-            let mut found = Found { records, urls: Vec::new(), remembers, beginning: None };
+            let mut found = Found { records, urls: Vec::new(), remembers, next: None };
             plain_urls(records, escapes, vectors, &mut found);
             assert_eq!(found.urls.len(), records.len());
             found.urls
@@ -39,23 +39,43 @@ struct Found<'r> {
     records: &'r [&'r [u8]],
     urls: Vec<Option<PlainUrl>>,
     remembers: bool,
-    /// The beginning of the record that comes next, if its head is not known.
-    beginning: Option<UrlBeginning>,
+    /// The number and the head of the record that comes next, if it shares none.
+    next: Option<(usize, UrlHead)>,
 }
 
 impl<'r> EachUrl<'r> for Found<'r> {
-    fn recall(&mut self, beginning: &UrlBeginning) -> Option<UrlHead> {
+    type Known = UrlBeginning;
+
+    fn recall(&mut self, beginning: &UrlBeginning) -> Option<(UrlHead, UrlBeginning)> {
         let known = HEADS.with_borrow(|heads| heads.get(beginning).copied());
-        self.beginning = known.is_none().then_some(*beginning);
-        known.filter(|_| self.remembers)
+        known.filter(|_| self.remembers).map(|head| (head, *beginning))
+    }
+
+    fn head(
+        &mut self,
+        number: usize,
+        record: &'r [u8],
+        head: UrlHead,
+        recalled: Recalled<'_, UrlBeginning>,
+    ) {
+        let beginning = match recalled {
+            Recalled::Known(beginning) => Some(beginning),
+            Recalled::New(beginning) => beginning.copied(),
+        };
+        if let Some(beginning) = beginning {
+            assert!(record.starts_with(&beginning[..head.bytes().min(WIDTH)]));
+            HEADS.with_borrow_mut(|heads| heads.insert(beginning, head));
+        }
+        assert_eq!(self.next.replace((number, head)), None);
     }
 
     fn url(&mut self, number: usize, record: &'r [u8], plain_url: Option<PlainUrl>) {
         assert_eq!(record, self.records[number]);
         assert_eq!(number, self.urls.len());
-        if let (Some(beginning), Some(url)) = (self.beginning.take(), plain_url) {
-            assert!(!url.is_shared);
-            HEADS.with_borrow_mut(|heads| heads.insert(beginning, url.head));
+        let next = self.next.take();
+        match plain_url {
+            Some(it) => assert_eq!(next, (!it.is_shared).then_some((number, it.head))),
+            None => assert!(next.is_none_or(|(next, _)| next == number)),
         }
         self.urls.push(plain_url);
     }
