@@ -242,6 +242,8 @@ fn lost(text: String, url: &[u8], time: Result<Option<UnixSeconds>, String>) -> 
     if !names_robots_txt(url) {
         return text.into();
     }
+    // Each record has a date (ISO 28500, section 5.4), which may stand after the damage.
+    let time = time.and_then(|date| date.map(Some).ok_or_else(String::new));
     Problem::of_capture(text, Subject::Url(Cow::Borrowed(url)), time)
 }
 

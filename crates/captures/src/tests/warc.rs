@@ -344,6 +344,10 @@ fn a_record_with_a_known_url_is_lost() {
         assert_eq!(lost(&keeper), expected, "{to:.20}");
         assert_eq!(keeper.captures.len(), 3 - expected.len(), "{to:.20}");
     }
+    // The file ends before the date.
+    let at = memchr::memmem::find(&one, b"WARC-Date").unwrap();
+    let (keeper, _) = read_to_error(reader(&one[..at + 4]));
+    assert_eq!(lost(&keeper), ["http://h1.example/robots.txt ?"]);
     // A request, and a header that may be of two records.
     for (from, to) in
         [("response\r\n", "request\r\nX"), ("WARC-Type", "WARC-Date: 2024-01-01\r\nWARC-Type")]

@@ -30,6 +30,8 @@ pub(super) struct CellColumns {
     pub count: usize,
     /// The number of fields at the end of a row that may be missing.
     pub missing_max: usize,
+    /// Whether a value that begins with a quote is a problem: nobody said that quotes are text.
+    pub refuses_quotes: bool,
 }
 
 impl CellColumns {
@@ -65,6 +67,11 @@ impl CellColumns {
         };
         let [url, time, agent, host, query, scheme] = found;
         let (end, end_bytes) = fields.end.expect("the last field ends the row");
+        let is_quoted =
+            |field: &Option<Field<'_>>| field.is_some_and(|it| it.text().starts_with(b"\""));
+        if self.refuses_quotes && [url, agent, host, query, scheme].iter().any(is_quoted) {
+            problem = problem.or(Some(Problem::Quoted));
+        }
         let url = match (problem, url) {
             (Some(problem), _) => Err(problem),
             (None, Some(field)) if count == self.count || self.is_short(count) => {

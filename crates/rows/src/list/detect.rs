@@ -13,7 +13,7 @@ use super::json::ObjectValues;
 use super::layout::Layout;
 use super::log::{self, LogLine, Reads};
 use super::look::{LINES, Look};
-use super::place::{LeftPart, TableColumn, URL_NAMES, could_be_url, url_names};
+use super::place::{LeftPart, URL_NAMES, could_be_url, url_names};
 use super::stage::first_line;
 use super::w3c::{self, W3cLine};
 use super::{FieldPath, List, ListConfig, ListFormat, Place, advice, crawl, layouts, stage, table};
@@ -21,7 +21,7 @@ use crate::input::{Framing, InputError, Terminator};
 use crate::limits::{FIELDS_LOOKED_AT_MAX, RECORDS_LOOKED_AT_MAX};
 use crate::sitemap::root_of;
 use portcullis_captures::names::{listed, members_of, object_in};
-use portcullis_files::input::{Separator, first_row};
+use portcullis_files::input::Separator;
 use portcullis_files::kind::{FileKind, Wanted, is_mostly_text};
 use portcullis_robots::syntax::BYTE_ORDER_MARK;
 use portcullis_text::visible::cut_characters;
@@ -156,9 +156,7 @@ fn of_first_bytes(text: &[u8], config: &ListConfig) -> ListFormat {
     while lines.next_if(|line| line.is_empty()).is_some() {}
     let line = lines.next().unwrap_or_default();
     let is_headed = |separator: Separator| {
-        let fields = first_row(table::without_comments(text), separator).0;
-        let is_header = fields.len() > 1 && table::are_names(&fields);
-        is_header && TableColumn::find(&fields, &Place::Usual).is_some()
+        table::usual_header(text, separator).is_some_and(|row| table::are_names(&row))
     };
     let has_column = config.has_names();
     let is_tabbed = line.contains(&b'\t');
@@ -201,6 +199,9 @@ impl Look<'_> {
         Ok(Some(match format {
             ListFormat::Lines => {
                 if config.format.is_none() && config.terminator == Terminator::LineFeed {
+                    if let Some(problem) = table::doubtful_header(self.text) {
+                        return Err(problem);
+                    }
                     advice::check_lines(self.name, self.text, self.is_whole, false)?;
                 }
                 List { framing: Framing::Byte(config.terminator), ..self.with(Layout::Text) }
@@ -220,9 +221,6 @@ impl Look<'_> {
             ListFormat::Tsv => {
                 let promised = ListFormat::from_name(Path::new(self.name));
                 let is_declared = [config.format, promised].contains(&Some(ListFormat::Tsv));
-                if !is_declared && let Some(problem) = self.quoted_cell() {
-                    return Err(problem);
-                }
                 // Otherwise the TAB may be one that a client sent.
                 let [comma, semicolon, _, bar] = Separator::CSV;
                 let all = [Separator::TSV, comma, semicolon, bar];

@@ -183,7 +183,8 @@ impl Hosts {
         };
         let query = without_fragment(query, arena);
         let end = memchr(b'#', url).unwrap_or(url.len());
-        let (path, own) = match memchr(b'?', &url[..end]) {
+        let mark = memchr(b'?', &url[..end]);
+        let (path, own) = match mark {
             Some(mark) => (&url[..mark], &url[mark + 1..end]),
             None => (&url[..end], &b""[..]),
         };
@@ -196,7 +197,7 @@ impl Hosts {
         }
         if !is_path {
             has_scheme(url, scheme)?;
-            let is_whole = own == query;
+            let is_whole = mark.is_some() && own == query;
             return Ok(if is_whole { url } else { joined(&[path, b"?", query], arena) });
         }
         self.url_of_path(&[path, b"?", query], host, scheme, arena)
@@ -565,6 +566,7 @@ mod tests {
             ("/list", "-", "https://a.example/list"),
             ("/list", "?-", "https://a.example/list?-"),
             ("/list", "?", "https://a.example/list?"),
+            ("http://b.example/list", "?", "http://b.example/list?"),
             ("/list?own", "?", "https://a.example/list?own"),
         ] {
             assert_eq!(url(text, query).as_deref(), Ok(expected), "{text} {query}");

@@ -335,6 +335,8 @@ words! {
         FieldCount => "field-count": "more or fewer fields than the first row, or than `#Fields` names",
         /// A quoted field does not end, so the row extends to the end of the list.
         OpenQuote => "open-quote": "a quoted field is not closed",
+        /// A value of a table with TABs begins with a quote, and no name or flag says that quotes are text there.
+        Quoted => "quoted": "a value begins with a quote, and neither a name nor a flag says that it is TSV",
         /// The line is of a kind that names no URL.
         NoUrl => "no-url": "a line of a kind without a URL",
         /// A log names other fields for the lines after this one.

@@ -8,6 +8,8 @@
 //! The rows of a table without a header may have what a client sent. So neither a layout nor a usual name makes
 //! a row with a URL or a path a header, a number in a cell is no name, and two separators that fit are an error.
 
+use std::path::Path;
+
 use super::delimited::CellColumns;
 use super::layout::Layout;
 use super::layouts::{self, KnownLayout};
@@ -15,7 +17,7 @@ use super::log::words::is_number;
 use super::look::{LINES, Look};
 use super::place::{TableColumn, Value, could_be_url, has_scheme, part_near, rival, shown};
 use super::request::target;
-use super::{List, ListConfig, Place, advice};
+use super::{List, ListConfig, ListFormat, Place, advice};
 use crate::limits::{RECORDS_LOOKED_AT_MAX, TABLE_COMMENTS_MAX};
 use portcullis_files::input::{Fields, QuoteProblem, Separator, first_row, is_column_name};
 use portcullis_files::limits::{CHUNK_BYTES, TABLE_COLUMNS_MAX};
@@ -53,6 +55,7 @@ impl Look<'_> {
                 unit: self.config.unit,
                 count: 1,
                 missing_max: 0,
+                refuses_quotes: false,
             };
             return Ok(Some(self.table(columns)));
         }
@@ -123,9 +126,9 @@ impl Look<'_> {
             }
         }
         // Rows before a pause may fit another separator than those after it.
-        let is_more = |it: &FirstRow| it.separator != usual && it.row.len() > 1;
+        let tables = splits.iter().filter(|it| it.row.len() > 1).count();
         let is_number = self.config.urls.is_number() && !self.is_whole;
-        if is_number && splits.iter().any(is_more) && self.has_few_rows(usual) {
+        if is_number && tables > 1 && self.has_few_rows(usual) {
             return Ok(FoundColumn::More);
         }
         let found = self.best_of(splits, separators)?;
@@ -289,8 +292,12 @@ impl Look<'_> {
         };
         let left: Vec<_> = row.iter().enumerate().filter_map(left).collect();
         let names = left.iter().map(|&(part, place)| (part, shown(&row[place]))).collect();
-        let list =
-            look.table(CellColumns { separator, url, others, left, unit, count, missing_max });
+        let promised = ListFormat::from_name(Path::new(self.name));
+        let is_declared = [self.config.format, promised].contains(&Some(ListFormat::Tsv));
+        let refuses_quotes = !separator.has_quotes && !is_declared;
+        let columns =
+            CellColumns { separator, url, others, left, unit, count, missing_max, refuses_quotes };
+        let list = look.table(columns);
         let list = List { left: names, ..list };
         let is_asked = self.config.urls.is_asked();
         if !is_header {
@@ -318,17 +325,6 @@ impl Look<'_> {
         let has_rival = !is_asked && layout.is_none();
         let rival = has_rival.then(|| rival(&row, url, list.hosts.is_some())).flatten();
         Ok(List { head: self.head(end), note, rival, columns: row, ..list })
-    }
-
-    /// Returns the problem of a table with TABs in a file of an unknown format, of which a cell begins with a quote.
-    pub(super) fn quoted_cell(&self) -> Option<String> {
-        let mut rows = self.rows_looked_at(Separator::TSV);
-        let row = rows.position(|row| row.iter().any(|cell| cell.starts_with(b"\"")))?;
-        Some(format!(
-            "row {}: a cell begins with a quote; if quotes enclose cells, read the table with ‹input_format› csv, \
-             and if they are a part of them, with ‹input_format› tsv",
-            row + 1
-        ))
     }
 
     /// Whether fewer rows, and fewer bytes, were read than are looked at.
@@ -441,13 +437,43 @@ fn has_target(row: &[Vec<u8>]) -> bool {
     row.iter().any(|cell| has_scheme(cell) || cell.trim_ascii().starts_with(b"/"))
 }
 
-/// Whether a row has names alone, as a header in a file of an unknown format has: a line with a URL may end with
-/// such a name too.
+/// Returns the first row of a file of an unknown format if a cell has a usual name.
+pub(super) fn usual_header(text: &[u8], separator: Separator) -> Option<Vec<Vec<u8>>> {
+    let row = first_row(without_comments(text), separator).0;
+    let is_named = || TableColumn::find(&row, &Place::Usual).is_some();
+    (row.len() > 1 && is_named()).then_some(row)
+}
+
+/// Whether no cell of a row with a usual name may be the begin of a URL or of another text with a scheme: a line of
+/// a list may end with such a name too.
 pub(super) fn are_names(row: &[Vec<u8>]) -> bool {
-    let is_name = |cell: &Vec<u8>| {
-        str::from_utf8(cell).is_ok_and(|it| !it.contains([':', '?'])) && !is_target(cell)
-    };
-    row.iter().all(is_name)
+    const SCHEMES: [&str; 6] = ["http:", "https:", "ftp:", "data:", "javascript:", "mailto:"];
+    row.iter().all(|cell| {
+        str::from_utf8(cell).is_ok_and(|cell| {
+            let has_value =
+                || cell.split(':').skip(1).any(|it| it.starts_with(|it: char| it.is_ascii_digit()));
+            let has_scheme = || {
+                SCHEMES
+                    .iter()
+                    .any(|it| cell.get(..it.len()).is_some_and(|own| own.eq_ignore_ascii_case(it)))
+            };
+            !cell.contains(['/', '\\', '@', '=']) && !has_value() && !has_scheme()
+        })
+    })
+}
+
+/// Returns the problem of a first line that may be a header or a record.
+pub(super) fn doubtful_header(text: &[u8]) -> Option<String> {
+    let [comma, semicolon, _, bar] = Separator::CSV;
+    let mut rows =
+        [Separator::TSV, comma, semicolon, bar].into_iter().filter_map(|it| usual_header(text, it));
+    let row = rows.find(|row| !has_target(row))?;
+    let column = TableColumn::find(&row, &Place::Usual)?;
+    let name = shown(&row[column.place]);
+    Some(format!(
+        "its first line may be a header with the column `{name}`, or a record; if it is a header, choose the \
+         column with ‹url_field› {name}; otherwise ‹input_format› lines reads each line as one URL"
+    ))
 }
 
 fn only_url(row: &[Vec<u8>]) -> Option<TableColumn> {

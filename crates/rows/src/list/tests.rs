@@ -1048,10 +1048,25 @@ fn separators_without_a_header() {
     assert_eq!(urls("a.csv", quiet, &column("2")), closed);
     let tabs = b"1\thttps://a.example/1\tX (K, like G)\n2\thttps://a.example/2\t\"X (K, like G\n";
     assert_eq!(urls("a.tsv", tabs, &column("2")), closed);
-    let error = chunks("a.txt", tabs, 1 << 20, &column("2")).error;
-    assert!(error.contains("row 2: a cell begins with a quote"), "{error}");
+    assert_eq!(urls("a.txt", tabs, &column("2")), closed);
+    let quoted = b"1\thttps://a.example/1\tx\n2\t\"https://a.example/2\"\tx\n";
+    assert_eq!(urls("a.txt", quoted, &column("2"))[1], Err(Problem::Quoted));
+    // A header may have odd names, and a line of a list may end with a usual one.
+    for names in ["url,og:title", "Indexable?,url", "url|page.title"] {
+        let row =
+            if names.contains('|') { "https://a.example/1|x\n" } else { "https://a.example/1,x\n" };
+        let row = if names.starts_with('I') { "x,https://a.example/1\n" } else { row };
+        let text = format!("{names}\n{row}");
+        assert_eq!(urls("a.txt", text.as_bytes(), &ListConfig::default()), ok(&[first]), "{text}");
+    }
+    let doubtful = b"url|Clicks/Day\nhttps://a.example/1|2\n";
+    let error = chunks("a.txt", doubtful, 1 << 20, &ListConfig::default()).error;
+    assert!(error.contains("may be a header with the column `url`"), "{error}");
+    assert_eq!(urls("a.txt", doubtful, &column("url")), ok(&[first]));
     // Lines of URLs, of which the first ends with a usual name, and rows among which are others.
-    for text in ["https://a.example/1,url\nhttps://a.example/x\n", "mailto:a@b|url\nx://a|b\n"] {
+    for text in
+        ["https://a.example/1,url\nhttps://a.example/x\n", "https://a.example/|url\nx://a/\n"]
+    {
         let found = urls("a.txt", text.as_bytes(), &ListConfig::default());
         assert_eq!(found.len(), 2, "{text}");
         assert!(found[1].as_ref().is_ok_and(|url| text.contains(&format!("\n{url}\n"))), "{text}");
