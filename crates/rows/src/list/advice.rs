@@ -613,7 +613,7 @@ fn are_rows(lines: &[&[u8]], delimiter: u8) -> bool {
         *rows.entry(others).or_default() += 1;
     }
     let most = rows.into_values().max().unwrap_or_default();
-    most > 1 && 4 * most >= 3 * lines.len() && has_row
+    most > 1 && 2 * most > lines.len() && has_row
 }
 
 /// Whether two texts are the parts of a point on a map: `…/@52.1` and `13.4`.

@@ -67,8 +67,9 @@ impl CellColumns {
         };
         let [url, time, agent, host, query, scheme] = found;
         let (end, end_bytes) = fields.end.expect("the last field ends the row");
-        let is_quoted =
-            |field: &Option<Field<'_>>| field.is_some_and(|it| it.text().starts_with(b"\""));
+        let is_quoted = |field: &Option<Field<'_>>| {
+            field.is_some_and(|it| trim(&it.text(), b" ").starts_with(b"\""))
+        };
         if self.refuses_quotes && [url, agent, host, query, scheme].iter().any(is_quoted) {
             problem = problem.or(Some(Problem::Quoted));
         }

@@ -221,6 +221,9 @@ impl Look<'_> {
             ListFormat::Tsv => {
                 let promised = ListFormat::from_name(Path::new(self.name));
                 let is_declared = [config.format, promised].contains(&Some(ListFormat::Tsv));
+                if !is_declared && let Some(problem) = self.open_cell() {
+                    return Err(problem);
+                }
                 // Otherwise the TAB may be one that a client sent.
                 let [comma, semicolon, _, bar] = Separator::CSV;
                 let all = [Separator::TSV, comma, semicolon, bar];

@@ -327,6 +327,21 @@ impl Look<'_> {
         Ok(List { head: self.head(end), note, rival, columns: row, ..list })
     }
 
+    /// Returns the problem of a table with TABs in a file of an unknown format, of which a cell begins with a quote that
+    /// it does not close: the next line may be a part of the cell.
+    pub(super) fn open_cell(&self) -> Option<String> {
+        let is_open = |cell: &Vec<u8>| {
+            let quotes = memchr::memchr_iter(b'"', cell).count();
+            cell.trim_ascii_start().starts_with(b"\"") && quotes % 2 == 1
+        };
+        let row = self.rows_looked_at(Separator::TSV).position(|row| row.iter().any(is_open))?;
+        Some(format!(
+            "row {}: a cell begins with a quote that it does not close; if quotes enclose cells, read the table \
+             with ‹input_format› csv, and if they are a part of them, with ‹input_format› tsv",
+            row + 1
+        ))
+    }
+
     /// Whether fewer rows, and fewer bytes, were read than are looked at.
     fn has_few_rows(&self, separator: Separator) -> bool {
         self.text.len() < CHUNK_BYTES

@@ -1048,7 +1048,10 @@ fn separators_without_a_header() {
     assert_eq!(urls("a.csv", quiet, &column("2")), closed);
     let tabs = b"1\thttps://a.example/1\tX (K, like G)\n2\thttps://a.example/2\t\"X (K, like G\n";
     assert_eq!(urls("a.tsv", tabs, &column("2")), closed);
-    assert_eq!(urls("a.txt", tabs, &column("2")), closed);
+    let error = chunks("a.txt", tabs, 1 << 20, &column("2")).error;
+    assert!(error.contains("row 2: a cell begins with a quote that it does not close"), "{error}");
+    let even = b"1\thttps://a.example/1\t\"X\" (K)\n2\thttps://a.example/2\tx\n";
+    assert_eq!(urls("a.txt", even, &column("2")), closed);
     let quoted = b"1\thttps://a.example/1\tx\n2\t\"https://a.example/2\"\tx\n";
     assert_eq!(urls("a.txt", quoted, &column("2"))[1], Err(Problem::Quoted));
     // A header may have odd names, and a line of a list may end with a usual one.
