@@ -219,16 +219,14 @@ impl Look<'_> {
             ListFormat::JsonLines => return self.json(),
             ListFormat::Csv => return self.rows(&Separator::CSV),
             ListFormat::Tsv => {
-                let promised = ListFormat::from_name(Path::new(self.name));
-                let is_declared = [config.format, promised].contains(&Some(ListFormat::Tsv));
+                let is_declared = self.is_tsv_declared();
                 if !is_declared && let Some(problem) = self.open_cell() {
                     return Err(problem);
                 }
                 // Otherwise the TAB may be one that a client sent.
-                let [comma, semicolon, _, bar] = Separator::CSV;
-                let all = [Separator::TSV, comma, semicolon, bar];
-                let count = if config.urls.is_number() && !is_declared { all.len() } else { 1 };
-                return self.rows(&all[..count]);
+                let is_unsure = config.urls.is_number() && !is_declared;
+                let count = if is_unsure { table::TABS_FIRST.len() } else { 1 };
+                return self.rows(&table::TABS_FIRST[..count]);
             }
             ListFormat::Cdxj => return self.cdxj(),
             ListFormat::Cdx => return self.cdx(),

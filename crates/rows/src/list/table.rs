@@ -23,6 +23,10 @@ use portcullis_files::input::{Fields, QuoteProblem, Separator, first_row, is_col
 use portcullis_files::limits::{CHUNK_BYTES, TABLE_COLUMNS_MAX};
 use portcullis_text::figures::counted;
 
+/// The separators of a table that may be TSV.
+pub(super) const TABS_FIRST: [Separator; 4] =
+    [Separator::TSV, Separator::CSV[0], Separator::CSV[1], Separator::CSV[3]];
+
 /// The first row of a table, split at one delimiter.
 struct FirstRow {
     separator: Separator,
@@ -292,9 +296,7 @@ impl Look<'_> {
         };
         let left: Vec<_> = row.iter().enumerate().filter_map(left).collect();
         let names = left.iter().map(|&(part, place)| (part, shown(&row[place]))).collect();
-        let promised = ListFormat::from_name(Path::new(self.name));
-        let is_declared = [self.config.format, promised].contains(&Some(ListFormat::Tsv));
-        let refuses_quotes = !separator.has_quotes && !is_declared;
+        let refuses_quotes = !separator.has_quotes && !self.is_tsv_declared();
         let columns =
             CellColumns { separator, url, others, left, unit, count, missing_max, refuses_quotes };
         let list = look.table(columns);
@@ -327,8 +329,14 @@ impl Look<'_> {
         Ok(List { head: self.head(end), note, rival, columns: row, ..list })
     }
 
-    /// Returns the problem of a table with TABs in a file of an unknown format, of which a cell begins with a quote that
-    /// it does not close: the next line may be a part of the cell.
+    /// Whether a flag or the name of the file says that the list is TSV, whose quotes are text.
+    pub(super) fn is_tsv_declared(&self) -> bool {
+        let promised = ListFormat::from_name(Path::new(self.name));
+        [self.config.format, promised].contains(&Some(ListFormat::Tsv))
+    }
+
+    /// Returns the problem of a table with TABs in a file of an unknown format, of which a cell begins with a quote
+    /// that it does not close: the next line may be a part of the cell.
     pub(super) fn open_cell(&self) -> Option<String> {
         let is_open = |cell: &Vec<u8>| {
             let quotes = memchr::memchr_iter(b'"', cell).count();
@@ -459,8 +467,8 @@ pub(super) fn usual_header(text: &[u8], separator: Separator) -> Option<Vec<Vec<
     (row.len() > 1 && is_named()).then_some(row)
 }
 
-/// Whether no cell of a row with a usual name may be the begin of a URL or of another text with a scheme: a line of
-/// a list may end with such a name too.
+/// Whether each cell of a row with a usual name may be a name too. A URL, or another text with a scheme, may end
+/// with a separator and such a name.
 pub(super) fn are_names(row: &[Vec<u8>]) -> bool {
     const SCHEMES: [&str; 6] = ["http:", "https:", "ftp:", "data:", "javascript:", "mailto:"];
     row.iter().all(|cell| {
@@ -479,9 +487,7 @@ pub(super) fn are_names(row: &[Vec<u8>]) -> bool {
 
 /// Returns the problem of a first line that may be a header or a record.
 pub(super) fn doubtful_header(text: &[u8]) -> Option<String> {
-    let [comma, semicolon, _, bar] = Separator::CSV;
-    let mut rows =
-        [Separator::TSV, comma, semicolon, bar].into_iter().filter_map(|it| usual_header(text, it));
+    let mut rows = TABS_FIRST.into_iter().filter_map(|it| usual_header(text, it));
     let row = rows.find(|row| !has_target(row))?;
     let column = TableColumn::find(&row, &Place::Usual)?;
     let name = shown(&row[column.place]);
