@@ -55,12 +55,12 @@ fn decide() {
         decide_counted(seed, &mut reached);
     }
     println!("{} seeds: {reached:?}", seeds.len());
-    let StepCounts { questions, constant, candidates, automata, work, .. } = reached;
+    let StepCounts { queries, constant, candidates, automata, work, .. } = reached;
     // An automaton that is alone is kept, so few seeds clear any.
     assert!(work.clearings > 0, "no states were cleared");
     for (way, count) in [
         ("one decision for all paths", constant),
-        ("a prefilter alone", questions - constant - candidates - automata),
+        ("a prefilter alone", queries - constant - candidates - automata),
         ("candidates", candidates),
         ("lazy automata", automata - work.scans),
         ("scans", work.scans),

@@ -64,9 +64,9 @@ fn a_thread_has_one_budget_for_all_hosts() {
     assert_eq!(compared, HOSTS as u64);
     let counts = memory.session().step_counts();
     // Those of the companions are few.
-    assert!(counts.questions >= URLS as u64);
-    assert!(counts.automata * 2 > counts.questions, "few come to an automaton: {counts:?}");
-    assert!(counts.entries <= counts.questions * CANDIDATES_TRIED_MAX as u64, "{counts:?}");
+    assert!(counts.queries >= URLS as u64);
+    assert!(counts.automata * 2 > counts.queries, "few come to an automaton: {counts:?}");
+    assert!(counts.entries <= counts.queries * CANDIDATES_TRIED_MAX as u64, "{counts:?}");
     assert!(counts.work.clearings > 2, "{counts:?}");
 }
 

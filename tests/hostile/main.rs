@@ -103,7 +103,7 @@ fn check(shape: &Shape) {
     let limits = [
         usual,
         // A DFA is built at once, if the rule set may have one.
-        Limits { dfa_bytes_asked_min: 0, ..automata },
+        Limits { dfa_bytes_queried_min: 0, ..automata },
         // All paths are scanned.
         Limits { dfa_pattern_bytes_max: 0, ..automata },
     ];

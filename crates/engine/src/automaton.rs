@@ -1,10 +1,10 @@
 //! Steps 4 and 5: what a thread has built for rule sets, under one memory budget.
 //!
-//! The steps before leave less than one question in a hundred, so little is built before it pays:
+//! The steps before leave about one query in two thousand, so little is built before it pays:
 //!
-//! - Patterns are tried one by one until the paths asked have a part of their bytes
-//!   ([`SCAN_BYTES_ASKED_PART`]).
-//! - Then a [scan](crate::scan) answers, until the paths have [`Limits::dfa_bytes_asked_min`] times the
+//! - Patterns are tried one by one until the paths queried have a part of their bytes
+//!   ([`SCAN_BYTES_QUERIED_PART`]).
+//! - Then a [scan](crate::scan) answers, until the paths have [`Limits::dfa_bytes_queried_min`] times the
 //!   bytes of the patterns.
 //! - Then a lazy DFA answers. Where its states do not pay, it gives up, and is built again only after
 //!   four times as many bytes. Meanwhile the scan answers. Rule sets with more than
@@ -13,8 +13,9 @@
 //!   [`DFA_PATH_POSITIONS_MAX`]: trying the patterns, or making a state for each byte of the path, may
 //!   visit each of them.
 //!
-//! A [`Cache`] holds what was built for many rule sets. If that exceeds the budget, all is forgotten but for
-//! the rule set that was just asked, which may exceed it alone. Clearing costs time, never an answer. Threads share nothing.
+//! A [`Cache`] holds what was built for many rule sets. If that exceeds the budget, all is cleared but for the
+//! rule set that was last queried, which may exceed it alone. Clearing costs time, never an answer. Threads
+//! share nothing.
 //!
 //! **The lazy DFA** is regex-automata's. The patterns become one anchored alternation, best first, with
 //! leftmost-first semantics: the match that a search reports is the first pattern of the list that
@@ -32,7 +33,7 @@ use regex_automata::{Anchored, Input, MatchKind};
 
 use crate::limits::{
     DFA_CACHE_BYTES_MAX, DFA_CLEARINGS_MAX, DFA_PATH_POSITIONS_MAX, DFA_RETRY_FACTOR,
-    DFA_STATE_BYTES_MIN, Limits, SCAN_BYTES_ASKED_PART,
+    DFA_STATE_BYTES_MIN, Limits, SCAN_BYTES_QUERIED_PART,
 };
 use crate::outcome::Outcome;
 use crate::pattern::Pattern;
@@ -74,7 +75,7 @@ impl Cache {
         outcome
     }
 
-    /// Forgets all automata but one: it was just asked, and a path may need more than the budget. Only the
+    /// Forgets all automata but one: it was just queried, and a path may need more than the budget. Only the
     /// sum of the work of others stays.
     #[cold]
     fn clear_others(&mut self, number: u32) {
@@ -104,7 +105,7 @@ impl Cache {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Automaton {
     dfa: Option<Box<LazyDfa>>,
-    /// The bytes of paths that are asked before a DFA is built; 0 for the usual number.
+    /// The bytes of paths that are queried before a DFA is built; 0 for the usual number.
     dfa_from: u64,
     scanner: Option<Box<Scanner>>,
     work: AutomatonWork,
@@ -113,8 +114,8 @@ pub(crate) struct Automaton {
 /// Counters of an automaton's work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AutomatonWork {
-    /// Bytes of the paths asked.
-    pub bytes_asked: u64,
+    /// Bytes of the paths queried.
+    pub bytes_queried: u64,
     /// Times that a DFA was built.
     pub dfas: u64,
     /// Times that a DFA gave up.
@@ -131,7 +132,7 @@ pub struct AutomatonWork {
 
 impl std::ops::AddAssign for AutomatonWork {
     fn add_assign(&mut self, other: AutomatonWork) {
-        self.bytes_asked += other.bytes_asked;
+        self.bytes_queried += other.bytes_queried;
         self.dfas += other.dfas;
         self.retreats += other.retreats;
         self.clearings += other.clearings;
@@ -145,16 +146,16 @@ impl Automaton {
     /// Returns the outcome of the first pattern that matches `path`. `rules` are the same at each call.
     pub(crate) fn decide(&mut self, rules: RuleSet<'_>, path: &[u8], limits: &Limits) -> Outcome {
         let bytes = rules.pattern_bytes();
-        self.work.bytes_asked += path.len() as u64;
+        self.work.bytes_queried += path.len() as u64;
         if path.len().saturating_mul(bytes) > DFA_PATH_POSITIONS_MAX {
             return self.scan(rules, path);
         }
-        let asked = self.work.bytes_asked;
-        if asked < (bytes as u64).saturating_mul(limits.dfa_bytes_asked_min) {
-            let is_rare = asked.saturating_mul(SCAN_BYTES_ASKED_PART) < bytes as u64;
+        let queried = self.work.bytes_queried;
+        if queried < (bytes as u64).saturating_mul(limits.dfa_bytes_queried_min) {
+            let is_rare = queried.saturating_mul(SCAN_BYTES_QUERIED_PART) < bytes as u64;
             return if is_rare { self.try_each(rules, path) } else { self.scan(rules, path) };
         }
-        if self.dfa.is_none() && asked >= self.dfa_from {
+        if self.dfa.is_none() && queried >= self.dfa_from {
             self.build(rules, bytes <= limits.dfa_pattern_bytes_max);
         }
         if let Some(dfa) = &mut self.dfa {
@@ -163,7 +164,7 @@ impl Automaton {
             }
             self.work.retreats += 1;
             self.dfa = None;
-            self.dfa_from = asked.saturating_mul(DFA_RETRY_FACTOR);
+            self.dfa_from = queried.saturating_mul(DFA_RETRY_FACTOR);
         }
         self.scan(rules, path)
     }

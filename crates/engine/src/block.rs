@@ -1,12 +1,12 @@
-//! Many questions at once, about many rule sets.
+//! Many queries at once, about many rule sets.
 //!
-//! A question is a [`Start`] and a path. A start says where a rule set begins in the lines of all of
-//! them, or that none is asked: its answer is an opaque number, which only the caller understands. There
-//! may be several starts for each path.
+//! A query is a [`Start`] and a path. A start is the line at which a rule set begins, or an
+//! opaque number, which is returned as it is for a path that needs no rule set. There may be several starts
+//! for each path.
 //!
-//! Step 1 of the ladder (`strategy.rs`) runs over the whole block first, four questions at a time. Its
+//! Step 1 of the ladder (`strategy.rs`) runs over the whole block first, four queries at a time. Its
 //! memory accesses are independent, so the processor overlaps them, and it takes no branch that depends on
-//! a question. What it leaves open goes through the other steps one by one. Nothing can fail.
+//! a query. What it leaves open goes through the other steps one by one. Nothing can fail.
 //!
 //! ```
 //! use portcullis_engine::block::{Block, BlockMemory, Start};
@@ -23,18 +23,18 @@
 //!     settings: &Settings::default(),
 //! };
 //! let mut memory = BlockMemory::default();
-//! memory.ask(block);
+//! memory.query(block);
 //! assert_eq!(memory.outcomes(), [Outcome::new(1, false), Outcome::NONE, Outcome::opaque(7)]);
 //! ```
 
 use crate::automaton::Cache;
 use crate::bytes::Line;
 use crate::candidates::Found;
-use crate::filter::head::{Open, OpenQuestion};
+use crate::filter::head::{Open, OpenQuery};
 use crate::limits::Settings;
 use crate::outcome::{OPAQUE, Outcome};
 use crate::ruleset::RuleSet;
-use crate::strategy::{Question, StepCounts};
+use crate::strategy::{Query, StepCounts};
 use crate::vectors::{FOUR, Four, Kernels, Kind, Work, prefetch_lines};
 
 /// Where an answer comes from: a rule set, or the caller.
@@ -48,7 +48,8 @@ impl Start {
         (line < OPAQUE).then_some(Start(line))
     }
 
-    /// Returns the start of an answer of the caller.
+    /// Returns a start that stands for an answer of the caller: a number below 2³¹, whose high bit is not
+    /// kept.
     pub const fn opaque(number: u32) -> Start {
         Start(number | OPAQUE)
     }
@@ -78,7 +79,7 @@ impl Start {
     }
 }
 
-/// A block of questions.
+/// A block of queries.
 #[derive(Clone, Copy)]
 pub struct Block<'b> {
     /// The lines of all rule sets.
@@ -96,38 +97,38 @@ pub struct Block<'b> {
 pub struct BlockMemory {
     /// By start.
     outcomes: Vec<Outcome>,
-    /// The outcomes of the last block, while another one is asked.
+    /// The outcomes of the last block, while another one is queried.
     previous: Vec<Outcome>,
-    /// The questions that step 1 left open, and as many as may follow.
-    open: Vec<OpenQuestion>,
+    /// The queries that step 1 left open, and as many as may follow.
+    open: Vec<OpenQuery>,
     cache: Cache,
     counts: StepCounts,
 }
 
 impl BlockMemory {
-    /// Answers the questions of a block.
+    /// Answers the queries of a block.
     ///
     /// # Panics
     ///
     /// If there is not the same number of starts for each path.
-    pub fn ask(&mut self, block: Block<'_>) {
+    pub fn query(&mut self, block: Block<'_>) {
         let columns = block.starts.len() / block.paths.len().max(1);
         assert_eq!(block.starts.len(), columns * block.paths.len(), "starts for each path");
         self.outcomes.clear();
         self.outcomes.resize(block.starts.len(), Outcome::LOST);
-        self.counts.questions += block.starts.len() as u64;
-        block.settings.vectors.run(Ask { block, columns, memory: self });
+        self.counts.queries += block.starts.len() as u64;
+        block.settings.vectors.run(BlockQuery { block, columns, memory: self });
     }
 
-    /// Answers the questions of another block, and keeps the outcomes of the last one. Returns the outcomes of this
+    /// Answers the queries of another block, and keeps the outcomes of the last one. Returns the outcomes of this
     /// one, by start, and those that were kept.
     ///
     /// # Panics
     ///
-    /// As for [`BlockMemory::ask`].
-    pub fn ask_beside(&mut self, block: Block<'_>) -> (&[Outcome], &mut [Outcome]) {
+    /// As for [`BlockMemory::query`].
+    pub fn query_next(&mut self, block: Block<'_>) -> (&[Outcome], &mut [Outcome]) {
         std::mem::swap(&mut self.outcomes, &mut self.previous);
-        self.ask(block);
+        self.query(block);
         std::mem::swap(&mut self.outcomes, &mut self.previous);
         (&self.previous, &mut self.outcomes)
     }
@@ -159,13 +160,13 @@ impl BlockMemory {
 }
 
 /// A block and its memory.
-struct Ask<'b> {
+struct BlockQuery<'b> {
     block: Block<'b>,
     columns: usize,
     memory: &'b mut BlockMemory,
 }
 
-impl Work for Ask<'_> {
+impl Work for BlockQuery<'_> {
     type Output = ();
 
     #[inline(always)]
@@ -175,14 +176,14 @@ impl Work for Ask<'_> {
     }
 }
 
-impl Ask<'_> {
-    /// Takes step 1 of all questions, and returns how many it leaves open.
+impl BlockQuery<'_> {
+    /// Takes step 1 of all queries, and returns how many it leaves open.
     #[inline(always)]
     fn probe(&mut self, kind: impl Kernels) -> usize {
-        let Ask { block: Block { lines, starts, paths, settings }, columns, .. } = *self;
+        let BlockQuery { block: Block { lines, starts, paths, settings }, columns, .. } = *self;
         let BlockMemory { outcomes, open, counts, .. } = &mut *self.memory;
         if open.len() < starts.len() + FOUR {
-            open.resize(starts.len() + FOUR, OpenQuestion::default());
+            open.resize(starts.len() + FOUR, OpenQuery::default());
         }
         counts.constant += starts.iter().filter(|start| start.0 & OPAQUE != 0).count() as u64;
         if settings.limits.candidates_tried_max.is_none() {
@@ -204,43 +205,43 @@ impl Ask<'_> {
         length
     }
 
-    /// Answers the first `open` questions of those that are open.
+    /// Answers the first `open` queries of those that are open.
     #[inline(always)]
     fn answer_open(&mut self, open: usize, kind: impl Kernels) {
-        let Ask { block: Block { lines, starts, paths, settings }, columns, .. } = *self;
-        let BlockMemory { outcomes, open: questions, cache, counts, .. } = &mut *self.memory;
-        for question in &questions[..open] {
-            let (number, Start(start)) = (question.number(), starts[question.number()]);
+        let BlockQuery { block: Block { lines, starts, paths, settings }, columns, .. } = *self;
+        let BlockMemory { outcomes, open: queries, cache, counts, .. } = &mut *self.memory;
+        for query in &queries[..open] {
+            let (number, Start(start)) = (query.number(), starts[query.number()]);
             let path = paths[if columns == 1 { number } else { number / columns }];
             let lines = lines.get(start as usize..).unwrap_or_default();
-            let found = Found::new(lines, path, question.open(), kind);
+            let found = Found::new(lines, path, query.open(), kind);
             if found.open.any() {
                 let limits = &settings.limits;
                 let automaton = |rules: RuleSet<'_>| cache.decide(start, rules, path, limits);
-                let question = Question { lines, path, limits };
+                let query = Query { lines, path, limits };
                 let outcome = &mut outcomes[number];
-                *outcome = question.rest(&found, *outcome, kind, counts, automaton);
+                *outcome = query.rest(&found, *outcome, kind, counts, automaton);
             }
         }
     }
 }
 
-/// Leaves all questions about rule sets open, and returns their number: the prefilter is off.
+/// Leaves all queries about rule sets open, and returns their number: the prefilter is off.
 #[cold]
 #[inline(never)]
-fn leave_open(starts: &[Start], outcomes: &mut [Outcome], open: &mut [OpenQuestion]) -> usize {
+fn leave_open(starts: &[Start], outcomes: &mut [Outcome], open: &mut [OpenQuery]) -> usize {
     let mut length = 0;
     for (number, (start, outcome)) in starts.iter().zip(outcomes).enumerate() {
         *outcome = Outcome(start.0);
         if outcome.as_opaque().is_none() {
-            open[length] = OpenQuestion::new(number as u32, Open::ALL);
+            open[length] = OpenQuery::new(number as u32, Open::ALL);
             length += 1;
         }
     }
     length
 }
 
-/// Returns four questions; opaque starts and empty paths after the last one.
+/// Returns four queries; opaque starts and empty paths after the last one.
 #[inline(always)]
 fn four_of<'p>(starts: &[Start], paths: &[&'p [u8]], first: usize, columns: usize) -> Four<'p> {
     let number = first as u32;

@@ -28,7 +28,7 @@
 //! | `filter` | the prefilter: its bytes and step 1 |
 //! | `candidates` | steps 2 and 3: the strings that a pattern may require, and the patterns that require them |
 //! | `automaton`, `scan` | steps 4 and 5: patterns one by one, regex-automata's lazy DFA, all patterns in one pass; what a thread keeps |
-//! | [`block`] | many questions at once, about many rule sets |
+//! | [`block`] | many queries at once, about many rule sets |
 //! | [`pattern`] | one pattern and how it matches; lists of them |
 //! | [`limits`] | what deciding may do |
 //! | [`bytes`], `outcome` | the unit of a rule set, helpers on bytes; an answer |

@@ -26,10 +26,10 @@ pub struct Limits {
     /// Bytes and stars of the patterns of a rule set that may have a DFA; 0 for none, so that scans
     /// answer.
     pub dfa_pattern_bytes_max: usize,
-    /// Bytes of paths asked of a rule set per byte of its patterns before a DFA is built.
-    pub dfa_bytes_asked_min: u64,
+    /// Bytes of paths queried of a rule set per byte of its patterns before a DFA is built.
+    pub dfa_bytes_queried_min: u64,
     /// Entries of the prefilter's index read per path, and so patterns tried, before the automaton
-    /// is asked. `None` disables the prefilter.
+    /// is queried. `None` disables the prefilter.
     pub candidates_tried_max: Option<usize>,
 }
 
@@ -38,13 +38,13 @@ impl Default for Limits {
         Limits {
             automata_bytes_max: AUTOMATA_BYTES_MAX,
             dfa_pattern_bytes_max: DFA_PATTERN_BYTES_MAX,
-            dfa_bytes_asked_min: DFA_BYTES_ASKED_MIN,
+            dfa_bytes_queried_min: DFA_BYTES_QUERIED_MIN,
             candidates_tried_max: Some(CANDIDATES_TRIED_MAX),
         }
     }
 }
 
-/// Bytes of all automata of one thread: 64 MiB. Past it they are all cleared.
+/// Bytes of all automata of one thread: 64 MiB. Past it, all but the last used are cleared.
 ///
 /// Source: our choice. With 32,711 real files, a list of 370,000 URLs needs less than 4 MiB; a
 /// thousand hostile files share the budget.
@@ -57,7 +57,7 @@ pub const AUTOMATA_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// the NFA some 60 bytes for each byte of the patterns. Of 9,350 real rule sets 83 are larger.
 pub const DFA_PATTERN_BYTES_MAX: usize = 16 * 1024;
 
-/// Bytes of a path, times the bytes and stars of the patterns, up to which a lazy DFA is asked: 512
+/// Bytes of a path, times the bytes and stars of the patterns, up to which a lazy DFA is queried: 512
 /// Ki. A scan answers longer paths.
 ///
 /// Source: our choice. Each byte of the path may need a transition that is not built, which visits
@@ -65,11 +65,11 @@ pub const DFA_PATTERN_BYTES_MAX: usize = 16 * 1024;
 /// rule sets have some thousand positions, and 99 of 100 real paths fewer than 200 bytes.
 pub const DFA_PATH_POSITIONS_MAX: usize = 512 * 1024;
 
-/// Bytes of paths asked of a rule set, per byte of its patterns, before its lazy DFA is built.
+/// Bytes of paths queried of a rule set, per byte of its patterns, before its lazy DFA is built.
 ///
 /// Source: measured. Most rule sets that reach the automaton do so for a few paths, which a scan
 /// answers sooner than a DFA is built.
-pub const DFA_BYTES_ASKED_MIN: u64 = 4;
+pub const DFA_BYTES_QUERIED_MIN: u64 = 4;
 
 /// Bytes of the states of one lazy DFA: 1 MiB. Past it they are cleared.
 ///
@@ -83,15 +83,16 @@ pub const DFA_CLEARINGS_MAX: usize = 2;
 
 /// Bytes of paths searched per state built, below which a lazy DFA gives up.
 ///
-/// Source: regex-automata's documentation (`minimum_bytes_per_state`) suggests 10.
+/// Source: our choice, near the 10 that regex-automata's documentation suggests
+/// (`minimum_bytes_per_state`).
 pub const DFA_STATE_BYTES_MIN: usize = 8;
 
-/// Patterns are tried one by one until the paths asked have one part in so many of their bytes.
+/// Patterns are tried one by one until the paths queried have one part in so many of their bytes.
 ///
 /// Source: our choice. Preparing a scan costs as much as trying all patterns on some ten paths.
-pub const SCAN_BYTES_ASKED_PART: u64 = 8;
+pub const SCAN_BYTES_QUERIED_PART: u64 = 8;
 
-/// The factor by which the bytes asked grow before a DFA that gave up is built again.
+/// The factor by which the bytes queried grow before a DFA that gave up is built again.
 ///
 /// Source: our choice. Attempts become rare, so they cost a share of all paths that shrinks.
 pub const DFA_RETRY_FACTOR: u64 = 4;
@@ -100,7 +101,7 @@ pub const DFA_RETRY_FACTOR: u64 = 4;
 /// candidate pattern, which costs at most one search over the path.
 ///
 /// Source: measured; real rule sets have three or four candidates per path that passes the
-/// prefilter, and one path in 20,000 has more than these.
+/// prefilter, and one path in two thousand has more than these, or candidates of too many bytes.
 pub const CANDIDATES_TRIED_MAX: usize = 64;
 
 /// Bytes of a candidate pattern and the path that count as one more candidate: 128.

@@ -1,7 +1,7 @@
 //! The answer of a rule set: which pattern decides, and its verdict.
 
 /// The first pattern that matches a path, by its number, and its verdict; or [`Outcome::NONE`]; or,
-/// where a [block](crate::block) asked no rule set, an opaque number of the caller.
+/// where a [block](crate::block) queried no rule set, an opaque number of the caller.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(transparent)]
 pub struct Outcome(pub(crate) u32);
@@ -37,7 +37,7 @@ impl Outcome {
         Outcome(number | OPAQUE)
     }
 
-    /// Returns the number of an opaque outcome; `None` if a rule set was asked.
+    /// Returns the number of an opaque outcome; `None` if a rule set was queried.
     #[inline(always)]
     pub const fn as_opaque(self) -> Option<u32> {
         if self.0 & OPAQUE != 0 { Some(self.0 & !OPAQUE) } else { None }

@@ -10,15 +10,15 @@
 //! | texts | the patterns, one after another, as a [`PatternList`] has them | for candidates |
 //!
 //! [`RuleSetBuf::new`] builds the bytes from patterns, [`RuleSet::from_bytes`] checks bytes from
-//! anywhere, and [`RuleSet::decide`] asks them in place. Equal patterns
+//! anywhere, and [`RuleSet::decide`] answers queries from them in place. Equal patterns
 //! with equal verdicts give equal bytes, so a store can find equal rule sets by their bytes.
 //!
 //! **Cost.** Building takes some 60 ns per pattern. Checking reads the length of each text;
 //! afterwards [`RuleSet::view`] reads the head only. Memory: the texts and about 18 bytes per pattern, at
 //! least two lines.
 //!
-//! **Errors.** [`RuleSet::from_bytes`] accepts exactly what the format allows, so nothing after it
-//! can fail. A view of bytes that change afterwards, such as a truncated mapping, gives wrong
+//! **Errors.** [`RuleSet::from_bytes`] accepts what can be read without going out of bounds, so nothing
+//! after it can fail. It does not compare the filter with the patterns. A view of bytes that change afterwards, such as a truncated mapping, gives wrong
 //! answers but reads nothing out of bounds.
 //!
 //! ```
@@ -100,11 +100,14 @@ impl<'a> RuleSet<'a> {
     ///
     /// # Errors
     ///
-    /// If a part is not where the others end, or points out of bounds. Whether the filter is that of
-    /// the patterns is not checked: building it again is the only way to know.
+    /// If the length is not a multiple of 64 bytes, a part is not where the others end or points out of
+    /// bounds, the filter names a pattern that does not exist, or a pattern ends in a star. Whether the
+    /// filter is that of the patterns is not checked: building it again is the only way to know.
     pub fn from_bytes(bytes: &'a [u8]) -> Result<RuleSet<'a>, MalformedRuleSet> {
         let lines = <[Line]>::ref_from_bytes(bytes);
-        RuleSet::from_lines(lines.map_err(|_| MalformedRuleSet("it is no whole number of lines"))?)
+        RuleSet::from_lines(
+            lines.map_err(|_| MalformedRuleSet("its length is not a multiple of 64 bytes"))?,
+        )
     }
 
     /// Checks the lines of a rule set and views them; see [`RuleSet::from_bytes`].
@@ -113,10 +116,10 @@ impl<'a> RuleSet<'a> {
     ///
     /// As [`RuleSet::from_bytes`].
     pub fn from_lines(lines: &'a [Line]) -> Result<RuleSet<'a>, MalformedRuleSet> {
-        let malformed = MalformedRuleSet("its parts are longer than it is");
+        let malformed = MalformedRuleSet("it is cut short");
         let rules = RuleSet::view(lines).ok_or(malformed)?;
         if !rules.filter.is_valid(rules.len()) {
-            return Err(MalformedRuleSet("its filter has an outcome or an index that none has"));
+            return Err(MalformedRuleSet("its filter names a pattern that does not exist"));
         }
         // The end of a pattern is not used before all were read, so that the processor reads several at
         // once.

@@ -5,14 +5,14 @@
 //! | 1 first probe | no required prefix has the same first bytes, and no pattern requires a literal; constant rule sets end here | 1 cache line |
 //! | 2 prefixes, literals | it has no required prefix and no required literal of any pattern | 1 or 2 more |
 //! | 3 candidates | the index names at most [`candidates_tried_max`](crate::Limits) patterns, which are matched one by one | a search each |
-//! | 4 patterns, lazy DFA | the patterns are small: they are tried one by one, and by a DFA if they are queried often | a search each, then a table look-up per byte |
-//! | 5 scan | always | one pass for all patterns |
+//! | 4 patterns | the paths so far have few bytes, measured by those of the patterns, which are matched one by one | a search each |
+//! | 5 scan, lazy DFA | always: a DFA once the paths have four times these bytes, if the patterns and the path are not too long | one pass for all patterns |
 //!
 //! By definition, the first pattern of the list that matches decides. Each step is an accelerator that
 //! must agree with it. Steps are ordered by cost, and each leaves few paths to the next: of real URLs,
-//! nine in ten end at step 1 or 2 and fewer than one in a thousand gets past step 3.
+//! nine in ten end at step 1 or 2 and about one in two thousand gets past step 3.
 //!
-//! A [block](crate::block) takes step 1 for all its questions, because there vectors and prefetching
+//! A [block](crate::block) takes step 1 for all its queries, because there vectors and prefetching
 //! pay. What is left takes step 2 in a loop that keeps its state in registers. The few that step 2 leaves take
 //! steps 3 to 5 in one function, alone or of a block.
 
@@ -47,16 +47,16 @@ impl RuleSet<'_> {
         cache: &mut Cache,
     ) -> Outcome {
         let limits = &settings.limits;
-        let question = Question { lines: self.lines(), path, limits };
+        let query = Query { lines: self.lines(), path, limits };
         let automaton = |rules: RuleSet<'_>| cache.decide(number, rules, path, limits);
-        let decide = DecideIf { condition: Always, question, automaton };
+        let decide = DecideIf { condition: Always, query, automaton };
         settings.vectors.run(decide).unwrap_or(Outcome::LOST)
     }
 }
 
 /// A rule set and a path.
 #[derive(Clone, Copy)]
-pub(crate) struct Question<'q> {
+pub(crate) struct Query<'q> {
     /// The rule set begins at the first line. Others may follow it.
     pub(crate) lines: &'q [Line],
     /// In normal form.
@@ -64,18 +64,18 @@ pub(crate) struct Question<'q> {
     pub(crate) limits: &'q Limits,
 }
 
-/// How often each step answered the questions of a thread. The prefilter answered the rest.
+/// How often each step answered the queries of a thread. The prefilter answered the rest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StepCounts {
-    /// Questions, one per path and rule set.
-    pub questions: u64,
-    /// Questions that asked no rule set.
+    /// Queries, one per path and rule set.
+    pub queries: u64,
+    /// Queries without a rule set.
     pub constant: u64,
-    /// Questions answered by trying candidates of the prefilter.
+    /// Queries answered by trying candidates of the prefilter.
     pub candidates: u64,
     /// Entries of the prefilter's index that were read.
     pub entries: u64,
-    /// Questions answered by steps 4 and 5.
+    /// Queries answered by steps 4 and 5.
     pub automata: u64,
     /// The work of those.
     pub work: automaton::AutomatonWork,
@@ -83,7 +83,7 @@ pub struct StepCounts {
 
 impl std::ops::AddAssign for StepCounts {
     fn add_assign(&mut self, other: StepCounts) {
-        self.questions += other.questions;
+        self.queries += other.queries;
         self.constant += other.constant;
         self.candidates += other.candidates;
         self.entries += other.entries;
@@ -92,7 +92,7 @@ impl std::ops::AddAssign for StepCounts {
     }
 }
 
-impl Question<'_> {
+impl Query<'_> {
     /// Answers what step 2 left open, by the other steps. It is `otherwise` if no pattern that requires what
     /// was found matches.
     #[inline(always)]
@@ -104,7 +104,7 @@ impl Question<'_> {
         counts: &mut StepCounts,
         automaton: impl FnOnce(RuleSet<'_>) -> Outcome,
     ) -> Outcome {
-        let Question { lines, path, limits } = self;
+        let Query { lines, path, limits } = self;
         if let (Some(entries_max), true) = (limits.candidates_tried_max, found.open != Open::ALL) {
             let mut left = entries_max;
             let tried = try_candidates(lines, path, found, &mut left, kind);
@@ -121,11 +121,11 @@ impl Question<'_> {
     }
 }
 
-/// Answers a question by all steps if `condition` holds, otherwise `None`. `automaton` takes the last
+/// Answers a query by all steps if `condition` holds, otherwise `None`. `automaton` takes the last
 /// two.
 struct DecideIf<'q, C, A> {
     condition: C,
-    question: Question<'q>,
+    query: Query<'q>,
     automaton: A,
 }
 
@@ -134,11 +134,11 @@ impl<C: Work<Output = bool>, A: FnOnce(RuleSet<'_>) -> Outcome> Work for DecideI
 
     #[inline(always)]
     fn with(self, kind: impl Kind) -> Option<Outcome> {
-        let DecideIf { condition, question, automaton } = self;
+        let DecideIf { condition, query, automaton } = self;
         if !condition.with(kind) {
             return None;
         }
-        let Question { lines, path, limits } = question;
+        let Query { lines, path, limits } = query;
         let (otherwise, open) = match limits.candidates_tried_max {
             Some(_) => first_probe(lines, 0, path),
             None => (Outcome::LOST, Open::ALL),
@@ -149,7 +149,7 @@ impl<C: Work<Output = bool>, A: FnOnce(RuleSet<'_>) -> Outcome> Work for DecideI
         let found = Found::new(lines, path, open, kind);
         let mut counts = StepCounts::default();
         Some(match found.open.any() {
-            true => question.rest(&found, otherwise, kind, &mut counts, automaton),
+            true => query.rest(&found, otherwise, kind, &mut counts, automaton),
             false => otherwise,
         })
     }
@@ -170,7 +170,7 @@ impl Work for Always {
 /// A rule set that threads share.
 ///
 /// Nearly all paths are decided without a cache, and so without a lock. The others take a cache
-/// from a pool, which grows to the number of threads that ask at once.
+/// from a pool, which grows to the number of threads that query at once.
 #[derive(Debug)]
 pub struct SharedRuleSet {
     rules: RuleSetBuf,
@@ -193,14 +193,13 @@ impl SharedRuleSet {
     /// the kind of vectors.
     #[inline]
     pub fn decide_if(&self, condition: impl Work<Output = bool>, path: &[u8]) -> Option<Outcome> {
-        let question =
-            Question { lines: self.rules.as_lines(), path, limits: &self.settings.limits };
-        let automaton = |rules: RuleSet<'_>| self.ask_automaton(rules, path);
-        self.settings.vectors.run(DecideIf { condition, question, automaton })
+        let query = Query { lines: self.rules.as_lines(), path, limits: &self.settings.limits };
+        let automaton = |rules: RuleSet<'_>| self.query_automaton(rules, path);
+        self.settings.vectors.run(DecideIf { condition, query, automaton })
     }
 
     #[inline(never)]
-    fn ask_automaton(&self, rules: RuleSet<'_>, path: &[u8]) -> Outcome {
+    fn query_automaton(&self, rules: RuleSet<'_>, path: &[u8]) -> Outcome {
         // A thread that panicked took its cache with it.
         let pool = || self.pool.lock().unwrap_or_else(PoisonError::into_inner);
         let mut cache = pool().pop().unwrap_or_default();

@@ -28,12 +28,12 @@ fn defined(mut text: &[u8], mut path: &[u8]) -> bool {
 /// are built and dropped.
 fn all_settings() -> [Settings; 4] {
     let usual = Limits::default();
-    let dfa = Limits { candidates_tried_max: None, dfa_bytes_asked_min: 0, ..usual };
+    let dfa = Limits { candidates_tried_max: None, dfa_bytes_queried_min: 0, ..usual };
     [
         usual,
         dfa,
         Limits { dfa_pattern_bytes_max: 0, ..dfa },
-        Limits { candidates_tried_max: Some(1), dfa_bytes_asked_min: 1, ..usual },
+        Limits { candidates_tried_max: Some(1), dfa_bytes_queried_min: 1, ..usual },
     ]
     .map(|limits| Settings { limits, ..Settings::default() })
 }
@@ -267,7 +267,7 @@ fn a_dfa_gives_up() {
 }
 
 /// Blocks of every length, with opaque starts among the others and several starts for each path, give the
-/// answers of single questions.
+/// answers of single queries.
 #[test]
 fn blocks_agree_with_single_questions() {
     let sets = [&PATTERNS[7..], &PATTERNS[..1], &[b"/abbaabba"], &[b"/*ab", b"/aab/"], &[]];
@@ -292,7 +292,7 @@ fn blocks_agree_with_single_questions() {
                     None => Start::opaque(set as u32),
                 };
                 let starts: Vec<Start> = asked.iter().map(start).collect();
-                memory.ask(Block {
+                memory.query(Block {
                     lines: &lines,
                     starts: &starts,
                     paths: &paths,
@@ -309,7 +309,7 @@ fn blocks_agree_with_single_questions() {
                 assert_eq!(memory.outcomes(), expected, "{settings:?}");
             }
             let counts = memory.step_counts();
-            assert!(counts.constant > 0 && counts.constant < counts.questions, "{counts:?}");
+            assert!(counts.constant > 0 && counts.constant < counts.queries, "{counts:?}");
         }
     }
 }
@@ -323,7 +323,7 @@ fn lines_that_are_gone_are_no_answer() {
     {
         let mut memory = BlockMemory::default();
         let paths = &[&b"/a"[..]; 9];
-        memory.ask(Block { lines, starts: &starts, paths, settings: &settings });
+        memory.query(Block { lines, starts: &starts, paths, settings: &settings });
         assert_eq!(memory.outcomes(), [outcome; 9]);
     }
     assert!(!Outcome::LOST.is_allowed() && Outcome::LOST.pattern().is_none());
@@ -338,7 +338,7 @@ fn a_thread_keeps_no_more_rule_sets_than_its_memory_takes() {
         cache.decide(number % 20_000, rules.as_rule_set(), b"/abc", &limits);
         assert!(cache.memory_bytes() <= limits.automata_bytes_max, "{}", cache.memory_bytes());
     }
-    assert!(cache.work().bytes_asked >= 40_000 * 4);
+    assert!(cache.work().bytes_queried >= 40_000 * 4);
     assert!(cache.work().clearings > 20, "{:?}", cache.work());
 }
 

@@ -92,7 +92,7 @@ impl Configuration {
 /// Returns the default configuration, then each step and each fallback.
 pub fn configurations() -> [Configuration; 8] {
     let usual = Limits::default();
-    let dfa = Limits { candidates_tried_max: None, dfa_bytes_asked_min: 0, ..usual };
+    let dfa = Limits { candidates_tried_max: None, dfa_bytes_queried_min: 0, ..usual };
     [
         ("as usual", usual, true),
         ("verdicts as usual", usual, false),
@@ -103,7 +103,7 @@ pub fn configurations() -> [Configuration; 8] {
             false,
         ),
         ("a DFA", dfa, true),
-        ("a scan, later a DFA", Limits { dfa_bytes_asked_min: 1, ..dfa }, true),
+        ("a scan, later a DFA", Limits { dfa_bytes_queried_min: 1, ..dfa }, true),
         ("memory spent soon", Limits { automata_bytes_max: 4096, ..dfa }, false),
         ("scans", Limits { dfa_pattern_bytes_max: 0, ..dfa }, true),
     ]

@@ -86,10 +86,10 @@ impl Open {
     /// Everything: the prefilter is off, or cannot decide the path.
     pub(crate) const ALL: Open = Open(1 << 2);
 
-    /// Returns whether one of `questions` is open.
+    /// Returns whether one of `queries` is open.
     #[inline(always)]
-    pub(crate) fn has(self, questions: Open) -> bool {
-        self.0 & questions.0 != 0
+    pub(crate) fn has(self, queries: Open) -> bool {
+        self.0 & queries.0 != 0
     }
 
     /// Returns whether anything is open.
@@ -99,20 +99,20 @@ impl Open {
     }
 }
 
-/// A question that step 1 left open.
+/// A query that step 1 left open.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct OpenQuestion(u64);
+pub(crate) struct OpenQuery(u64);
 
-impl OpenQuestion {
+impl OpenQuery {
     #[inline(always)]
-    pub(crate) fn new(number: u32, open: Open) -> OpenQuestion {
-        OpenQuestion(u64::from(number) | u64::from(open.0) << 32)
+    pub(crate) fn new(number: u32, open: Open) -> OpenQuery {
+        OpenQuery(u64::from(number) | u64::from(open.0) << 32)
     }
 
-    /// Returns the question with the bits of its number below those that say what is open.
+    /// Returns the query with the bits of its number below those that say what is open.
     #[inline(always)]
-    pub(crate) fn from_word(word: u64) -> OpenQuestion {
-        OpenQuestion(word)
+    pub(crate) fn from_word(word: u64) -> OpenQuery {
+        OpenQuery(word)
     }
 
     #[inline(always)]

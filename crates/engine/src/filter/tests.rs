@@ -57,7 +57,7 @@ fn damaged_lines_do_no_harm() {
             for vectors in Vectors::all() {
                 let settings = &Settings { vectors, ..Settings::default() };
                 let block = Block { lines: &lines, starts: &starts, paths: &paths, settings };
-                BlockMemory::default().ask(block);
+                BlockMemory::default().query(block);
             }
         }
     }

@@ -9,7 +9,7 @@ use zerocopy::little_endian::U64;
 
 use crate::bytes::{CHUNK_BYTES, LINE_WORDS, Line, first_bytes, short_chunk};
 use crate::filter::bloom::{FACTOR, HIGH_FACTOR, MASKS, SHIFTS};
-use crate::filter::head::{FIRST_LINES_MAX, HEAD_WORDS, Open, OpenQuestion, beginning};
+use crate::filter::head::{FIRST_LINES_MAX, HEAD_WORDS, Open, OpenQuery, beginning};
 use crate::outcome::{OPAQUE, Outcome};
 
 use super::portable::WINDOW;
@@ -44,9 +44,9 @@ fn run<W: Work>(avx2: Avx2, work: W) -> W::Output {
 
 impl Kernels for Avx2 {
     #[inline(always)]
-    fn first_probes(self, lines: &[Line], questions: Four<'_>) -> Probed {
+    fn first_probes(self, lines: &[Line], queries: Four<'_>) -> Probed {
         // SAFETY: the target features are the only requirement, and `self` proves them.
-        unsafe { first_probes_at_once(lines, questions) }
+        unsafe { first_probes_at_once(lines, queries) }
     }
 
     #[inline(always)]
@@ -297,7 +297,7 @@ fn first_probes_at_once(lines: &[Line], Four { number, starts, paths }: Four<'_>
     probed(number, outcomes, open)
 }
 
-/// Returns four outcomes, and of four questions those that are open.
+/// Returns four outcomes, and of four queries those that are open.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn probed(number: u32, outcomes: __m256i, open: __m256i) -> Probed {
@@ -320,21 +320,21 @@ fn probed(number: u32, outcomes: __m256i, open: __m256i) -> Probed {
         kept
     };
     let numbers = _mm256_add_epi64(all(number.into()), four([0, 1, 2, 3]));
-    let questions = _mm256_or_si256(numbers, _mm256_slli_epi64::<32>(open));
+    let queries = _mm256_or_si256(numbers, _mm256_slli_epi64::<32>(open));
     let is_open = _mm256_cmpgt_epi64(open, _mm256_setzero_si256());
     let mask = bits_of_all(is_open);
     // SAFETY: both types are 32 bytes, and any bytes are valid.
     let kept: __m256i = unsafe { std::mem::transmute(KEPT[usize::from(mask) % KEPT.len()]) };
     let lower = _mm256_permutevar8x32_epi32(outcomes, _mm256_setr_epi32(0, 2, 4, 6, 0, 0, 0, 0));
-    let questions = _mm256_permutevar8x32_epi32(questions, kept);
-    // SAFETY: an `Outcome` is a word, and an `OpenQuestion` has the numbers of two.
-    let (outcomes, questions) = unsafe {
+    let queries = _mm256_permutevar8x32_epi32(queries, kept);
+    // SAFETY: an `Outcome` is a word, and an `OpenQuery` has the numbers of two.
+    let (outcomes, queries) = unsafe {
         (
             std::mem::transmute::<__m128i, [u32; FOUR]>(_mm256_castsi256_si128(lower)),
-            std::mem::transmute::<__m256i, [u64; FOUR]>(questions),
+            std::mem::transmute::<__m256i, [u64; FOUR]>(queries),
         )
     };
-    let open = questions.map(OpenQuestion::from_word);
+    let open = queries.map(OpenQuery::from_word);
     Probed { outcomes: outcomes.map(Outcome), open, left: mask.count_ones() as usize }
 }
 

@@ -20,7 +20,7 @@ mod tests;
 use zerocopy::little_endian::U64;
 
 use crate::bytes::Line;
-use crate::filter::head::OpenQuestion;
+use crate::filter::head::OpenQuery;
 use crate::outcome::Outcome;
 
 #[cfg(not(target_arch = "x86_64"))]
@@ -30,10 +30,10 @@ pub use avx2::Avx2;
 
 pub(crate) use portable::WINDOW;
 
-/// Questions that are probed together.
+/// Queries that are probed together.
 pub(crate) const FOUR: usize = 4;
 
-/// Four questions, with the number of the first.
+/// Four queries, with the number of the first.
 #[derive(Clone, Copy)]
 pub(crate) struct Four<'p> {
     pub(crate) number: u32,
@@ -42,13 +42,13 @@ pub(crate) struct Four<'p> {
     pub(crate) paths: [&'p [u8]; FOUR],
 }
 
-/// The answers of step 1 to four questions.
+/// The answers of step 1 to four queries.
 pub(crate) struct Probed {
-    /// The opaque starts; the outcomes of the others, which have no meaning if the question is open.
+    /// The opaque starts; the outcomes of the others, which have no meaning if the query is open.
     pub(crate) outcomes: [Outcome; FOUR],
-    /// The open questions, and as many as are not.
-    pub(crate) open: [OpenQuestion; FOUR],
-    /// The number of open questions.
+    /// The open queries, and as many as are not.
+    pub(crate) open: [OpenQuery; FOUR],
+    /// The number of open queries.
     pub(crate) left: usize,
 }
 
@@ -91,8 +91,8 @@ pub trait Work {
 
 /// The kernels of a [prefilter](crate::filter), with the vectors of a kind.
 pub(crate) trait Kernels: Copy {
-    /// Takes [step 1](crate::filter::head::first_probe) for four questions, each by the prefilter at its line.
-    fn first_probes(self, lines: &[Line], questions: Four<'_>) -> Probed;
+    /// Takes [step 1](crate::filter::head::first_probe) for four queries, each by the prefilter at its line.
+    fn first_probes(self, lines: &[Line], queries: Four<'_>) -> Probed;
 
     /// Returns a mask of the [`WINDOW`] positions of `path` from `start` on where a byte triple of a
     /// [line](crate::filter::teddy) may occur. `start` is the start of a window within the path.

@@ -5,7 +5,7 @@ use zerocopy::little_endian::U64;
 
 use crate::bytes::{CHUNK_BYTES, Line, bits, first_bytes};
 use crate::filter::bloom::{cut, has};
-use crate::filter::head::{Open, OpenQuestion, first_probe};
+use crate::filter::head::{Open, OpenQuery, first_probe};
 use crate::filter::teddy::{END, class};
 use crate::outcome::Outcome;
 
@@ -25,7 +25,7 @@ impl Kernels for Portable {
                 None => first_probe(lines, start as usize, path),
             };
             probed.outcomes[place] = outcome;
-            probed.open[probed.left % FOUR] = OpenQuestion::new(number + place as u32, open);
+            probed.open[probed.left % FOUR] = OpenQuery::new(number + place as u32, open);
             probed.left += usize::from(open.any());
         }
         probed

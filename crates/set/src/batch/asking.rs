@@ -347,7 +347,7 @@ impl Asked {
             resolve()?;
             largest = starts.collect(entries, lines, &mut self.starts);
         }
-        self.block.ask(Block { lines, starts: &self.starts, paths, settings });
+        self.block.query(Block { lines, starts: &self.starts, paths, settings });
         if largest >= Start::opaque(SEVERAL).word()
             && let Err(damage) = self.answer_special(questions, &key_of)
         {
@@ -500,7 +500,7 @@ impl<'b> AskedParts<'b> {
         deciding: &mut Vec<(usize, usize)>,
     ) -> Result<(), Damage> {
         let AskedParts { starts, paths, answers, numbers, known } = self;
-        let (found, outcomes) = block.ask_beside(Block { lines, starts, paths, settings });
+        let (found, outcomes) = block.query_next(Block { lines, starts, paths, settings });
         let mut rest = &numbers[..];
         for &(answer, parts) in &*answers {
             let own;
