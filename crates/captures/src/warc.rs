@@ -124,7 +124,7 @@ impl WarcReader {
             if !self.has_begun {
                 return Err(self.window.problem(
                     "it does not begin with a WARC record (a line as WARC/1.0); \
-                     is it a WARC file, and is it whole?",
+                     is it a WARC file, and is it whole? If not, omit ‹input_format›",
                 ));
             }
             if is_stump(at_hand) {

@@ -296,8 +296,8 @@ fn show_problems(inputs: &[InputReport], [superseded_undated, same_second]: [u64
         ),
         (
             superseded_undated,
-            "without a date, superseded by captures with dates or from inputs later by name (--strict makes this \
-             an error)",
+            "without a date, superseded by captures with dates, later in their input, or from inputs later by name \
+             (--strict makes this an error)",
         ),
         (
             same_second,

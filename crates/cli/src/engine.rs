@@ -130,11 +130,11 @@ pub fn odd_files(files: &Figures, kinds: &[NoteKind]) -> (u64, String) {
 pub fn classifier(set: &Arc<PolicySet>, questions: &QuestionPlan) -> anyhow::Result<Classifier> {
     let agents = questions.agents(set.dialect())?;
     if let Some(freshness) = &questions.freshness {
-        let flags = if freshness.withdraws { "--max-age (and --now, if given)" } else { "--now" };
+        let flag = if freshness.withdraws { "--max-age" } else { "--now" };
         ensure!(
             set.counts().captured().is_some(),
             "{} has no capture dates, so the age of its policies is not known; compile captures with dates, or \
-             omit {flags}",
+             omit {flag}",
             set.name()
         );
     }

@@ -81,6 +81,7 @@ fn host(set: &PolicySet, origins: &[Origin], args: InspectArgs) -> anyhow::Resul
         "{}: compiled without history, which -a and --user-agent need; omit them, or use check --explain",
         set.name()
     );
+    let are_all = questions.names_nobody();
     let agents = questions.agents(set.dialect())?;
     let history = set.has_history().then(|| portcullis_survey::history(set, origins, &agents));
     let history = history.transpose()?;
@@ -94,7 +95,8 @@ fn host(set: &PolicySet, origins: &[Origin], args: InspectArgs) -> anyhow::Resul
             history,
         }),
         _ => {
-            let history = history.as_deref().map(tables::history).unwrap_or_default();
+            let history =
+                history.as_deref().map(|it| tables::history(it, are_all)).unwrap_or_default();
             (tables::host(&detail) + &history).into_bytes()
         }
     }))

@@ -102,7 +102,7 @@ fn try_run(typed: &[OsString]) -> anyhow::Result<ExitStatus> {
     let mut command = args::examples::added_to(Arguments::command()).long_version(VERSION.as_str());
     let matches = match command.try_get_matches_from_mut(typed) {
         Ok(matches) => matches,
-        Err(wrong) if wrong.use_stderr() => message::shown(wrong, &command).exit(),
+        Err(wrong) if wrong.use_stderr() => message::shown(wrong, &command, typed).exit(),
         Err(help) => {
             let printed = help.print().and_then(|()| io::stdout().flush());
             printed.map_err(|error| OutputFailed::new(STANDARD_OUTPUT, error))?;
@@ -110,7 +110,7 @@ fn try_run(typed: &[OsString]) -> anyhow::Result<ExitStatus> {
         }
     };
     let arguments = Arguments::from_arg_matches(&matches)
-        .unwrap_or_else(|wrong| message::shown(wrong, &command).exit());
+        .unwrap_or_else(|wrong| message::shown(wrong, &command, typed).exit());
     let files = Files::of(&matches)?;
     if arguments.agent_lists {
         let mut text = Vec::new();

@@ -4,6 +4,7 @@
 //! module, which escapes hidden characters. A closed standard error is ignored.
 
 use std::env;
+use std::ffi::OsString;
 use std::fmt::Display;
 use std::io::{self, IsTerminal as _, Write as _};
 
@@ -81,11 +82,14 @@ impl Notes {
     }
 }
 
-/// Words that users of other programs type, and what they forget, and the words to type here.
+/// Words that users of other programs type, and what they forget, and the words to type here. A row may begin
+/// with the name of a command, to which it belongs.
 const TIPS: &[(&str, &str)] = &[
+    ("check --agents <A,B,…>", "name a crawler, such as -a GPTBot"),
+    ("survey --agents <A,B,…>", "name a crawler, such as -a GPTBot, or pass --sitemaps"),
     (
         "--agents <A,B,…>",
-        "name a crawler, such as -a GPTBot (classify, filter, audit: or --agent-field NAME; survey: or --sitemaps)",
+        "name a crawler, such as -a GPTBot, or the field that names it with --agent-field",
     ),
     ("--account", "--summary FILE.json or FILE.md writes the facts of a run"),
     ("--agent-column", "--agent-field names the column with the agent"),
@@ -109,10 +113,12 @@ const TIPS: &[(&str, &str)] = &[
     ("--host-column", "--host-field names the column with the host"),
     ("--html", "audit -o FILE.html writes the page about a list of URLs"),
     ("--in-place", "lint --fix applies the edits, and lint --diff shows them"),
-    (
-        "--json",
-        "--format jsonl prints JSON; in lint, audit and inspect --format json, in compile --summary json",
-    ),
+    ("audit --json", "--format json prints JSON"),
+    ("filter --json", "filter writes records as they are; classify --format jsonl prints JSON"),
+    ("compile --json", "--summary json writes the summary as JSON"),
+    ("inspect --json", "--format json prints JSON"),
+    ("lint --json", "--format json prints JSON"),
+    ("--json", "--format jsonl prints JSON"),
     ("--list", "lists are arguments: portcullis classify … FILE, or check … @FILE"),
     ("--no-summary", "--summary none writes no summary"),
     ("--out", "-o names the output, and --out-dir a folder of outputs"),
@@ -154,9 +160,9 @@ fn of_others(typed: &str, program: &Command) -> Option<String> {
     (!names.is_empty()).then(|| format!("it is a flag of {}", names.join(", ")))
 }
 
-/// Replaces the suggestions of an error about an argument, or its value, that [`TIPS`] has, or a command
-/// of `program`.
-fn add_tip(error: &mut clap::Error, program: &Command) {
+/// Replaces the suggestions of an error about an argument of `command`, or its value, that [`TIPS`] has, or
+/// a command of `program`.
+fn add_tip(error: &mut clap::Error, program: &Command, command: &str) {
     let kinds = [ContextKind::InvalidArg, ContextKind::InvalidSubcommand];
     let typed = kinds.iter().find_map(|kind| error.get(*kind));
     let typed = match typed {
@@ -175,7 +181,12 @@ fn add_tip(error: &mut clap::Error, program: &Command) {
         }
         _ => typed.clone(),
     };
-    let known = TIPS.iter().find(|(name, _)| *name == typed).map(|(_, tip)| (*tip).to_owned());
+    // A missing argument is shown with its value.
+    let is_missing = error.kind() == ErrorKind::MissingRequiredArgument;
+    let is_tip = is_missing || !typed.ends_with('>');
+    let find = |typed: &str| TIPS.iter().find(|(name, _)| *name == typed && is_tip);
+    let known = find(&format!("{command} {typed}")).or_else(|| find(&typed));
+    let known = known.map(|(_, tip)| (*tip).to_owned());
     let is_unknown = error.kind() == ErrorKind::UnknownArgument;
     let tip = known.or_else(|| is_unknown.then(|| of_others(&typed, program))?);
     let Some(tip) = tip else { return };
@@ -190,9 +201,10 @@ fn add_tip(error: &mut clap::Error, program: &Command) {
     error.insert(ContextKind::Suggested, tip);
 }
 
-/// Returns a usage error of `program` with the hidden characters of its arguments escaped.
-pub fn shown(mut error: clap::Error, program: &Command) -> clap::Error {
-    add_tip(&mut error, program);
+/// Returns a usage error of `program`, whose arguments are `typed`, with their hidden characters escaped.
+pub fn shown(mut error: clap::Error, program: &Command, typed: &[OsString]) -> clap::Error {
+    let command = typed.get(1).and_then(|word| word.to_str()).unwrap_or_default();
+    add_tip(&mut error, program, command);
     let text = |text: &String| visible(text).to_string();
     let context = error.context().map(|(kind, value)| (kind, value.clone()));
     for (kind, value) in context.collect::<Vec<_>>() {

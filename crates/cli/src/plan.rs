@@ -277,7 +277,10 @@ pub fn labels(UsageArgs { usage: labels }: UsageArgs) -> anyhow::Result<Vec<Labe
 
 /// Describes a set that cannot be asked as of a time.
 pub fn no_history(set: &PolicySet) -> String {
-    format!("{}: compiled without history; compile its captures with --history", set.name())
+    format!(
+        "{}: it has only the newest files; compile their captures with --history, and pass that set with -p",
+        set.name()
+    )
 }
 
 /// Returns the time of the clock.
@@ -309,19 +312,19 @@ pub fn times(
         policies.time().is_none() || (at.is_none() && each == Place::Usual),
         "SET@TIME names the time for all records; omit @TIME or {other}"
     );
+    ensure!(unit.is_none() || each != Place::Usual, "--time-unit needs --time-field");
     let at = at.or(policies.time());
     if at.is_none() && each == Place::Usual {
-        let given = [
-            ("--and-now", and_now),
-            ("--before-first", before_first.is_some()),
-            ("--time-unit", unit.is_some()),
-        ];
+        let given = [("--and-now", and_now), ("--before-first", before_first.is_some())];
         if let Some((flag, _)) = given.into_iter().find(|(_, is_given)| *is_given) {
             bail!("{flag} needs times: use --at or --time-field too");
         }
         return Ok(None);
     }
-    ensure!(now.is_none(), "the age of captures is judged at the time of the decision; omit --now");
+    ensure!(
+        now.is_none(),
+        "with --at, SET@TIME and --time-field, the age of captures is judged at the time of the decision; omit --now"
+    );
     let before_first = before_first.unwrap_or_default();
     Ok(Some(TimePlan { all: at, each, unit, before_first, and_now }))
 }

@@ -219,6 +219,11 @@ pub fn threads(text: &str) -> Result<usize, String> {
     Ok(asked.min(processors.saturating_mul(PROCESSOR_THREADS_MAX)))
 }
 
+/// Parses the number of rows of `-n`.
+pub fn rows(text: &str) -> Result<usize, String> {
+    text.parse().map_err(|_| "expected a number of rows".to_owned())
+}
+
 /// Parses a scheme (RFC 3986, section 3.1) without its colon.
 ///
 /// # Errors

@@ -60,7 +60,7 @@ fn fix(error: &io::Error) -> &'static str {
              another"
         }
         ErrorKind::InvalidInput => "a set replaces regular files only, so name one",
-        ErrorKind::PermissionDenied => "make it writable, or write elsewhere",
+        ErrorKind::PermissionDenied => "make it, or its folder, writable",
         ErrorKind::ReadOnlyFilesystem => "write elsewhere",
         _ => "check the path",
     }

@@ -204,15 +204,24 @@ pub fn is_robots_record(line: &[u8]) -> bool {
     name.is_some_and(|name| fields.iter().any(|it| name.trim_ascii().eq_ignore_ascii_case(it)))
 }
 
-/// Returns whether `text` is not empty and each non-empty line is an absolute http or https URL,
-/// which is never a robots.txt record. A size limit may have cut the last line within its scheme.
+/// Returns whether most lines of `text` are absolute http or https URLs, which are never records of a
+/// robots.txt, and no other line may be a record or a comment. A size limit may have cut the last line
+/// within its scheme.
 fn is_url_list(text: &[u8]) -> bool {
     let whole = memrchr(b'\n', text).map_or(0, |end| end + 1);
     let is_cut_scheme = whole > 0 && b"https:".starts_with(&text[whole..].to_ascii_lowercase());
     let text = if is_cut_scheme { &text[..whole] } else { text };
-    let lines = text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
     let is_url = |line: &[u8]| begins_with_scheme(line) && !line.contains(&b' ');
-    !text.is_empty() && lines.filter(|line| !line.is_empty()).all(is_url)
+    let (mut urls, mut others) = (0_usize, 0);
+    for line in text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii) {
+        match line {
+            [] => {}
+            _ if is_url(line) => urls += 1,
+            _ if line.iter().any(|byte| b":#".contains(byte)) => return false,
+            _ => others += 1,
+        }
+    }
+    urls > others
 }
 
 fn begins_with_scheme(text: &[u8]) -> bool {
@@ -338,6 +347,7 @@ mod tests {
             (b"[robots]\n", FileKind::Text),
             (b"https://a.example/\r\n\r\nHTTP://b.example/x", FileKind::UrlList),
             (b"https://a.example/\nhtt", FileKind::UrlList),
+            (b"https://a.example/\nb.example/x\nhttps://c.example/\n", FileKind::UrlList),
             (b"htt", FileKind::Text),
             (b"User-agent: *\n", FileKind::Text),
             (b"", FileKind::Empty),
@@ -377,6 +387,8 @@ mod tests {
             "https://a.example/sitemap.xml\nUser-agent: *\nDisallow: /\n",
             "https://a.example/\n# a list?\n",
             "https://a.example/ and more\n",
+            "https://a.example/\nhttps://b.example/\nDisalow: /\n",
+            "https://a.example/\n/private\n",
             "ftp://a.example/\n",
             "Sitemap: https://a.example/\n",
         ];

@@ -79,14 +79,14 @@ pub fn clause(dialect: &Dialect, reason: Reason) -> &'static str {
     let [rules, groups, robots_txt, unavailable, unreachable, scope] = clauses(dialect);
     match reason {
         Reason::Rule | Reason::NoRule => rules,
-        Reason::NoGroup | Reason::NoRules | Reason::Page | Reason::NoAgent => groups,
+        Reason::NoGroup | Reason::NoRules | Reason::NoAgent => groups,
         Reason::RobotsTxt => robots_txt,
         Reason::Unavailable => unavailable,
         Reason::Unreachable | Reason::Deferred => unreachable,
         Reason::NoPolicy => scope,
-        Reason::Expired | Reason::BeforeFirst | Reason::NoTime => "RFC 9309, section 2.4: caching",
+        Reason::Expired => "RFC 9309, section 2.4: caching",
         Reason::BadUrl => "RFC 3986, section 3: scheme, authority and path of a URI",
-        _ => "no document",
+        _ => "none: a decision of this program",
     }
 }
 

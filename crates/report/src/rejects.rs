@@ -502,6 +502,9 @@ fn advice(list: &List, first: &InvalidRecord, assumes_scheme: bool, lists: &List
                         line if LogFormat::knows(line) => {
                             "omit ‹log_format›, because a known format fits"
                         }
+                        line if line.starts_with(b"http") && is_given => {
+                            "the list has plain URLs, so omit ‹log_format› and ‹input_format›"
+                        }
                         line if line.starts_with(b"http") => {
                             "the list has plain URLs, so omit ‹log_format›"
                         }
@@ -519,7 +522,10 @@ fn advice(list: &List, first: &InvalidRecord, assumes_scheme: bool, lists: &List
     if first.problem == Problem::FieldCount.describe() {
         return "fix the rows (is a delimiter in a value without quotes?)".into();
     }
-    let named = format!("name the {part} with the URL with ‹url_field›");
+    let named = match lists.urls.is_asked() {
+        true => format!("choose another {part} with ‹url_field›"),
+        false => format!("name the {part} with the URL with ‹url_field›"),
+    };
     match lacks_scheme {
         _ if first.problem == BadUrl::Path.to_string() => {
             format!("give the host with ‹host›, or name its {part} with ‹host_field›")

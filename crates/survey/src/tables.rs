@@ -422,8 +422,9 @@ pub fn shared(figures: &[SharedFigures]) -> String {
     text.0
 }
 
-/// Shows the periods of a host, and what changed in each for whom.
-pub fn history(history: &[OriginHistory]) -> String {
+/// Shows the periods of a host, and what changed in each for whom: for all crawlers, or for those that the
+/// user named.
+pub fn history(history: &[OriginHistory], are_all: bool) -> String {
     let mut text = TextTables::default();
     let mut number = 0;
     for OriginHistory { origins, robots, periods } in history {
@@ -432,13 +433,14 @@ pub fn history(history: &[OriginHistory]) -> String {
         text.line(format_args!("\n{}: {count}", visible(&origins.join(" and "))));
         for period in periods {
             number += 1;
-            push_period(&mut text, number, period, robots.len());
+            let all = are_all.then_some(robots.len());
+            push_period(&mut text, number, period, all);
         }
     }
     text.0
 }
 
-fn push_period(text: &mut TextTables, number: usize, period: &HostPeriod, all: usize) {
+fn push_period(text: &mut TextTables, number: usize, period: &HostPeriod, all: Option<usize>) {
     let since = period.since.map_or("the beginning".to_owned(), UnixSeconds::to_rfc3339);
     let until = period.until.map_or("now".to_owned(), UnixSeconds::to_rfc3339);
     let policy = match (period.state, period.verdict) {
@@ -452,7 +454,7 @@ fn push_period(text: &mut TextTables, number: usize, period: &HostPeriod, all: u
     };
     text.line(format_args!("\n{number}. {since} to {until}: {policy}, {captures}"));
     let named = |robots: &[Robot]| match robots.len() {
-        count if count == all && count > 1 => "all crawlers".to_owned(),
+        count if Some(count) == all && count > 1 => "all crawlers".to_owned(),
         _ => robot_names(robots),
     };
     for AccessChange { robots, from, to } in &period.changes {
@@ -464,7 +466,8 @@ fn push_period(text: &mut TextTables, number: usize, period: &HostPeriod, all: u
         text.line(format_args!("   {}: part, by other rules", named(&period.other_rules)));
     }
     if period.changes.is_empty() && period.other_rules.is_empty() && period.usage.is_none() {
-        text.line("   the same for all crawlers");
+        let whom = if all.is_some() { "all crawlers" } else { "the crawlers named" };
+        text.line(format_args!("   the same for {whom}"));
     }
     let Some(usage) = &period.usage else { return };
     for HostUsage { for_others, robots, stated, licenses, .. } in usage {

@@ -10,7 +10,7 @@ use std::cmp::Reverse;
 use std::collections::HashSet;
 
 use crate::limits::AGENT_SUGGESTIONS_MAX;
-use portcullis_crawlers::{self as crawlers, Documented};
+use portcullis_crawlers::{self as crawlers, Documented, first_token};
 use portcullis_report::{AgentList, KnownAgent, Run, UnnamedAgent};
 use portcullis_robots::policy::{Crawler, WithoutFile};
 use portcullis_set::{Damage, PolicySet};
@@ -134,13 +134,18 @@ fn left_out(questions: &QuestionPlan, lists: &[AgentList], dialect: &str) -> Vec
         let Some(crawler) = crawlers::documented(name).filter(|it| it.reads_otherwise()) else {
             continue;
         };
+        let has_other_groups = crawler.has_other_groups() && name != crawler.reading;
+        if !has_other_groups && crawler.answers.is_none() {
+            continue;
+        }
         let others: Vec<&str> = crawler.reading.trim_end_matches('!').split('+').skip(1).collect();
-        let more = match (others.is_empty(), crawler.has_other_groups()) {
+        let more = match (others.is_empty(), has_other_groups) {
+            (_, false) => "reads answers without a file in its own way".to_owned(),
             (true, true) => "does not read the groups for *".to_owned(),
-            (true, false) => "reads answers without a file in its own way".to_owned(),
-            (false, _) => format!("also follows the group {}", others.join(" and ")),
+            (false, true) => format!("also follows the group {}", others.join(" and ")),
         };
-        notes.push(format!("{name} {more}, as its operator documents: -a @{name}"));
+        let token = first_token(name);
+        notes.push(format!("{token} {more}, as its operator documents: -a @{token}"));
     }
     for name in &questions.asked.repeated {
         notes.push(format!("-a has {name} twice; it is evaluated once"));

@@ -76,8 +76,8 @@ Formats:
   tsv      the added columns (one verdict per agent: allow, disallow, unknown or invalid), then the
            record
   csv      a header, the columns of the input (`url` if it has none), then the added columns
-  jsonl    one object per record: the members of a JSON Lines input, the columns of a table or `url`,
-           then the added columns
+  jsonl    one object per record: the members or columns of the input, or `url`, then the added
+           columns
   parquet  the unchanged columns of a Parquet input, or `url`, then the added columns";
 
 /// Tag every record of a list with its verdicts
@@ -481,7 +481,7 @@ pub struct CompileArgs {
 ///
 /// Two sets without FILE: a row for each changed origin, in the order of hosts, with the change
 /// (added, gone, state, state-and-usage, rules, rules-and-usage or usage), the old and the new
-/// state. The states are equal if only rules or usage changed. With -a, a change of rules has a row
+/// state, without a file with its verdict (`unavailable allow`). The states are equal if only rules or usage changed. With -a, a change of rules has a row
 /// for each crawler whose rules changed, and is left out if there is none; other changes have one
 /// row without an agent. Rules are compared as patterns in normal form with their verdicts, by
 /// precedence. Without -a, the user-agent lines and rules of the file are compared.
@@ -669,6 +669,11 @@ pub struct SurveyArgs {
 /// prints the page of all codes. With -a, only the rules for these crawlers are compared; problems
 /// of single lines and patterns are always reported. The exit status is 1 if an error is found.
 #[derive(Args)]
+#[command(mut_arg("dialect", |dialect| {
+    dialect
+        .help("Dialect whose findings are reported [default: rfc9309]")
+        .long_help(texts::DIALECT_OF_LINT)
+}))]
 pub struct LintArgs {
     /// Files, or folders for all files in them; `-` is standard input
     #[arg(value_name = "FILE", required_unless_present = "describe", value_parser = values::path(|path| Ok(RobotsPath(path.into()))))]

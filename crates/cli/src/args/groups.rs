@@ -437,7 +437,7 @@ pub struct CompileMemoryArgs {
 #[command(next_help_heading = "Output")]
 pub struct TopArgs {
     /// Number of rows per list
-    #[arg(short = 'n', long, value_name = "N")]
+    #[arg(short = 'n', long, value_name = "N", value_parser = values::rows)]
     pub top: Option<usize>,
 }
 

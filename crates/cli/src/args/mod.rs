@@ -107,8 +107,9 @@ mod tests {
     }
 
     /// Flags with one meaning whose texts name what they do in the command.
-    const OF_THE_COMMAND: [&str; 12] = [
+    const OF_THE_COMMAND: [&str; 13] = [
         "agents",
+        "dialect",
         "fail",
         "format",
         "history",

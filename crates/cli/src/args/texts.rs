@@ -17,6 +17,12 @@ Output format; by default from the extension of -o, else tsv
 
 tsv and csv begin with a header line. jsonl has one object per line.";
 
+pub const DIALECT_OF_LINT: &str = "\
+Dialect whose findings are reported [default: rfc9309]
+
+original1994, koster1996, draft2019, rfc9309 or google. The edits of --diff and --fix change no verdict in this \
+dialect, or, without the flag, in any.";
+
 pub const USAGE_OF_DIFF: &str = "\
 Compare usage preferences too: train-ai, ai-use, search, use
 

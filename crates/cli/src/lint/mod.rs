@@ -122,7 +122,7 @@ impl Run {
         }
         output.finish()?;
         if total.files > 0 || total.unread == 0 {
-            say(total.sentence());
+            say(total.sentence(if self.args.diff { "fixable" } else { "fixed" }));
         }
         if self.args.diff && !has_entry && total.found.iter().sum::<u64>() > 0 {
             say("no safe edits; lint without --diff shows the findings");
@@ -250,8 +250,8 @@ impl Statistics {
         add_counts(&mut self.found, &other.found);
     }
 
-    /// Returns the totals as one sentence.
-    fn sentence(&self) -> String {
+    /// Returns the totals as one sentence, in which diagnostics were `fixed`, or could be.
+    fn sentence(&self, fixed: &str) -> String {
         let ([infos, warnings, errors], files) = (self.found, self.files);
         let mut sentence = format!("files: {files}, errors: {errors}, warnings: {warnings}");
         if infos > 0 {
@@ -261,7 +261,7 @@ impl Statistics {
             let _ = write!(sentence, ", not read: {}", self.unread);
         }
         if self.fixed > 0 {
-            let _ = write!(sentence, ", fixed: {}", self.fixed);
+            let _ = write!(sentence, ", {fixed}: {}", self.fixed);
         }
         if self.unknown > 0 {
             let _ = write!(sentence, ", not compared: {}", self.unknown);

@@ -279,6 +279,9 @@ fn names_and_values(line: &str) -> Option<String> {
 
 /// Returns the problem of a log that has none of the known formats. `line` is the first.
 pub(super) fn unknown_log(name: &str, line: &[u8]) -> String {
+    if has_scheme(line) && !line.trim_ascii().iter().any(u8::is_ascii_whitespace) {
+        return "plain URLs, and not a log; omit ‹input_format›".to_owned();
+    }
     let text = String::from_utf8_lossy(line);
     let inside = log_in_field(name, line)
         .or_else(|| text.contains('{').then(|| object_behind_words(name, &text)).flatten());
@@ -399,10 +402,10 @@ pub fn of_row(name: &str, line: &str) -> Option<String> {
 /// Returns what a line with this delimiter between its fields looks like; `None` if no field has a URL, a path
 /// or a host. It gives a number only where no other field could be meant: a client may have sent one of several.
 fn of_fields(name: &str, line: &str, delimiter: u8) -> Option<String> {
-    let (separator, format) = match delimiter {
-        b'\t' => (Separator::TSV, "TSV; try ‹input_format› tsv"),
-        b',' => (Separator::csv(delimiter), "CSV; try ‹input_format› csv"),
-        _ => (Separator::csv(delimiter), "a table; try ‹input_format› csv"),
+    let (separator, table) = match delimiter {
+        b'\t' => (Separator::TSV, "TSV"),
+        b',' => (Separator::csv(delimiter), "CSV"),
+        _ => (Separator::csv(delimiter), "a table"),
     };
     let fields = first_row(line.as_bytes(), separator).0;
     let fields: Vec<Cow<'_, str>> =
@@ -412,6 +415,8 @@ fn of_fields(name: &str, line: &str, delimiter: u8) -> Option<String> {
     };
     let targets = places(&|it| it.contains("://") || it.starts_with('/') || is_request(it));
     let hosts = places(&|it| is_host(it.split('/').next().unwrap_or_default().as_bytes()));
+    let format = if delimiter == b'\t' { "tsv" } else { "csv" };
+    let mut cells = String::new();
     let flags = match (&targets[..], &hosts[..]) {
         _ if fields.len() == 1 => return None,
         ([], []) => return None,
@@ -432,6 +437,10 @@ fn of_fields(name: &str, line: &str, delimiter: u8) -> Option<String> {
             );
         }
         ([url], _) if fields[url - 1].contains("://") => format!("‹url_field› {url}"),
+        ([path], &[host]) if !fields[host - 1].contains('/') => {
+            cells = format!(" with a path and a host (`{}`)", fields[host - 1]);
+            format!("‹url_field› {path} ‹host_field› {host}")
+        }
         ([path], _) => format!(
             "‹url_field› {path}, and ‹host_field› with the number of the host, or ‹host› if none has it"
         ),
@@ -440,7 +449,7 @@ fn of_fields(name: &str, line: &str, delimiter: u8) -> Option<String> {
               ‹host› if it is a path"
             .to_owned(),
     };
-    Some(format!("it looks like {format} {flags}"))
+    Some(format!("it looks like {table}{cells}; try ‹input_format› {format} {flags}"))
 }
 
 /// Whether a field has the request of a log.

@@ -489,12 +489,12 @@ impl Look<'_> {
             let (usual, others): (Vec<&String>, Vec<&String>) = names.iter().partition(is_usual);
             let problem = match usual.first() {
                 Some(name) => {
-                    format!("the field `{name}` is not a string in any of the first records")
+                    format!("the field `{name}` is null, or no string, in all of the first records")
                 }
                 None => format!("no field is called {}", url_names()),
             };
             match &others[..] {
-                [] => problem,
+                [] => format!("{problem}; write the URL of each record into a field"),
                 others => format!(
                     "{problem}; {} fields are {}; choose the URL with ‹url_field› NAME",
                     if usual.is_empty() { "the" } else { "the other" },

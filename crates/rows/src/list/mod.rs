@@ -332,7 +332,7 @@ words! {
         /// The member occurs twice. A usual name is the same in any case.
         RepeatedField => "repeated-field": "the field occurs twice",
         /// The row has fewer or more fields than the first one.
-        FieldCount => "field-count": "more or fewer fields than the first row, or than `#Fields` names",
+        FieldCount => "field-count": "more or fewer fields than the first row (in a W3C log, than `#Fields` names)",
         /// A quoted field does not end, so the row extends to the end of the list.
         OpenQuote => "open-quote": "a quoted field is not closed",
         /// A value of a table with TABs begins with a quote, and no name or flag says that quotes are text there.

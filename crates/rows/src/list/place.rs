@@ -137,7 +137,7 @@ impl Place {
     }
 
     /// Whether the value is to be read where it is not usual, and its lack is an error.
-    pub(crate) fn is_asked(&self) -> bool {
+    pub fn is_asked(&self) -> bool {
         matches!(self, Place::Record | Place::Named(_))
     }
 

@@ -98,7 +98,7 @@ impl W3cLine {
             Some((names_in(line)?, end))
         });
         let Some((names, end)) = directives.next() else {
-            return Err("a W3C extended log without a line `#Fields:`; write one first".to_owned());
+            return Err("a W3C extended log without a line `#Fields:`; write one first, or omit ‹input_format›".to_owned());
         };
         let all: Vec<String> = names_of(names)
             .map(|name| String::from_utf8_lossy(name).to_ascii_lowercase())
