@@ -33,7 +33,7 @@ impl Format {
         targets: Targets,
         shows: Shows,
     ) -> Result<Format, String> {
-        let (tokens, has_port) = merged(tokens);
+        let Merged { tokens, has_port, missing_query } = merged(tokens);
         let (mut segments, has_tail) = cut_at_quotes(tokens, escape)?;
         let chosen = Chosen::of(&segments);
         let Some(target) = chosen.target else {
@@ -57,6 +57,7 @@ impl Format {
         let targets = Targets {
             decoded: targets.decoded || decoded,
             without_query: targets.without_query || without_query,
+            missing_query: if escape.has_dash() { missing_query } else { b"" },
             ..targets
         };
         let (outside, inside): (Vec<_>, Vec<_>) =
@@ -178,9 +179,17 @@ impl Chosen {
     }
 }
 
-/// Joins fields that are one: a host and its port, a path and its query, what makes a URL. Returns whether a
-/// port was joined to a host.
-fn merged(tokens: Vec<Token>) -> (Vec<Token>, bool) {
+/// Tokens whose fields are whole.
+struct Merged {
+    tokens: Vec<Token>,
+    /// Whether a port was joined to a host.
+    has_port: bool,
+    /// The end of a path that nginx joined to a query that is missing.
+    missing_query: &'static [u8],
+}
+
+/// Joins fields that are one: a host and its port, a path and its query, what makes a URL.
+fn merged(tokens: Vec<Token>) -> Merged {
     let what =
         |token: &Token| if let Token::Field(field) = token { Some(field.what) } else { None };
     let is = |token: &Token, wanted: What| what(token) == Some(wanted);
@@ -196,12 +205,13 @@ fn merged(tokens: Vec<Token>) -> (Vec<Token>, bool) {
         _ => None,
     };
     let mut found: Vec<Token> = Vec::new();
-    let mut has_port = false;
+    let (mut has_port, mut missing_query): (_, &[u8]) = (false, b"");
     for token in tokens {
         found.push(token);
         loop {
             let (count, joined) = match &found[..] {
                 [.., path, mark, query] if is_mark(mark) && is(query, What::Query) => {
+                    missing_query = if is_text(mark, b"?") { b"?-" } else { b"-" };
                     (3, with_query(path))
                 }
                 [.., path, query] if is(query, What::MarkedQuery) => (2, with_query(path)),
@@ -230,7 +240,7 @@ fn merged(tokens: Vec<Token>) -> (Vec<Token>, bool) {
             found.push(Token::Field(field));
         }
     }
-    (found, has_port)
+    Merged { tokens: found, has_port, missing_query }
 }
 
 /// Returns the texts outside and inside of quotes, in turn, and whether a line may go on after them.

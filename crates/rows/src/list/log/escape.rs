@@ -39,6 +39,14 @@ pub(super) enum Quoting {
     RawWithBackslash,
 }
 
+impl Escape {
+    /// Whether `-` stands for a value that is missing. nginx leaves it empty in JSON, and where it escapes
+    /// nothing.
+    pub fn has_dash(self) -> bool {
+        !matches!(self, Escape::Json | Escape::None)
+    }
+}
+
 impl Quoting {
     /// Returns the place of the quote that ends a text, and whether a backslash is before it; `None` if there
     /// is none.

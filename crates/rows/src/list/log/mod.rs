@@ -602,19 +602,28 @@ impl Format {
             let has_path = |url: &[u8]| parts_of(url).is_some_and(|it| it.2.starts_with(b"/"));
             text.filter(|text| !self.chosen.is_url() || has_path(text))
         };
-        let target = target.ok_or(Problem::NoRequest)?;
+        let target = self.without_missing_query(target.ok_or(Problem::NoRequest)?);
         if self.targets.target_bytes.is_some_and(|bytes| target.len() >= bytes) {
             return Err(Problem::Cut);
         }
         let marked = found.text(Slot::MarkedQuery).map(undone);
         let query = marked.or_else(|| found.text(Slot::Query).map(undone));
-        let query = query.filter(|query| !matches!(*query, b"" | b"-"));
+        let is_missing = |query: &[u8]| query.is_empty() || query == b"-" && self.escape.has_dash();
+        let query = query.filter(|query| !is_missing(query));
         let query = query.map(|query| match marked {
             Some(_) => query.strip_prefix(b"?").unwrap_or(query),
             None => query,
         });
         let target = query.map_or(target, |query| joined(&[target, b"?", query], found.arena));
         Ok(if self.targets.decoded { without_fragment(target, found.arena) } else { target })
+    }
+
+    /// Returns a target without what nginx writes in place of a query that is missing: `-`, after a `?` that
+    /// stands in the format, or alone where `$is_args` has none. A `?` in a decoded path hides it.
+    fn without_missing_query<'c>(&self, target: &'c [u8]) -> &'c [u8] {
+        let missing = self.targets.missing_query;
+        let path = target.strip_suffix(missing).filter(|path| memchr(b'?', path).is_none());
+        path.unwrap_or(target)
     }
 
     /// Returns the URL that the server took a target to ask for: on the host that it found, or else on that of

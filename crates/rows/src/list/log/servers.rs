@@ -32,6 +32,8 @@ pub(super) struct Targets {
     pub query_is_cut: bool,
     /// Whether escapes are decoded.
     pub decoded: bool,
+    /// The end of a target whose query is missing.
+    pub missing_query: &'static [u8],
     /// Whether targets are whole URLs, as in the log of a proxy.
     pub are_urls: bool,
     /// The most bytes of a line, after which it has no end.
@@ -59,6 +61,7 @@ const SENT: Targets = Targets {
     without_query: false,
     query_is_cut: false,
     decoded: false,
+    missing_query: b"",
     are_urls: false,
     line_bytes: None,
     target_bytes: None,

@@ -620,6 +620,25 @@ fn formats_of_configurations() {
         ),
         ("$host $uri$is_args$args \"$status\"", "a.example /a b?c \"200\"", "/a b?c", "a.example"),
         ("$host $uri$is_args$args x", "a.example /a#b?c#d x", "/a%23b?c%23d", "a.example"),
+        // nginx writes `-` for a query that is missing, unless it writes JSON or escapes nothing.
+        ("$host $uri$is_args$args x", "a.example /d- x", "/d", "a.example"),
+        ("$host $uri$is_args$args x", "a.example /d-- x", "/d-", "a.example"),
+        ("$host $uri$is_args$args x", "a.example /d?- x", "/d?-", "a.example"),
+        ("$host $uri?$args x", "a.example /d?- x", "/d", "a.example"),
+        ("$host $uri?$args x", "a.example /d?a- x", "/d?a-", "a.example"),
+        ("$host $uri x $args", "a.example /d x -", "/d", "a.example"),
+        (
+            "escape=json \"$host\" \"$uri$is_args$args\"",
+            "\"a.example\" \"/d-\"",
+            "/d-",
+            "a.example",
+        ),
+        (
+            "escape=json \"$host\" \"$uri\" \"$args\"",
+            "\"a.example\" \"/d\" \"-\"",
+            "/d?-",
+            "a.example",
+        ),
         ("%V \"%U\" \"%q\"", "a.example \"/a#b\" \"?c#d\"", "/a%23b?c%23d", "a.example"),
         // Only Apache writes the `?` before a query, which may begin with one of its own.
         ("$host $uri x $args", "a.example /a x ?b", "/a??b", "a.example"),
