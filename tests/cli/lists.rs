@@ -139,7 +139,10 @@ fn a_second_column_for_urls_is_a_note_or_an_error() {
     // Without a header, a later row may have the second.
     folder.write("e.csv", "1,,https://a.example/\n2,https://b.example/,https://a.example/\n");
     let failed = folder.output("classify --robots robots -a Bot e.csv");
-    assert_fails(&failed, &["columns 2 and 3 both have URLs", "--url-field 2 or --url-field 3"]);
+    assert_fails(
+        &failed,
+        &["columns 2 and 3 each have a path, a URL or a host", "--url-field 2 or --url-field 3"],
+    );
     folder.ok("classify --robots robots -a Bot e.csv --url-field 3");
 }
 

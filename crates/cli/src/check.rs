@@ -10,7 +10,7 @@ use portcullis_dialect::decision::Verdict;
 use portcullis_report::{ChunkError, Counts, Piece, explanation, explanation_json};
 use portcullis_robots::url::is_requested_otherwise;
 use portcullis_rows::limits::CHUNK_OUTPUT_BYTES_MAX;
-use portcullis_rows::list::{Arena, joined_url};
+use portcullis_rows::list::{Arena, Problem, joined_url};
 use portcullis_set::Damage;
 use portcullis_set::batch::{Answers, Session};
 use portcullis_text::visible::visible;
@@ -69,7 +69,7 @@ pub fn run(args: CheckArgs, files: &Files) -> anyhow::Result<ExitStatus> {
         let arena = Arena::new();
         let url = on_host(name.as_encoded_bytes(), host.as_deref(), &arena);
         let mut answers = session.decide(&[url])?;
-        form.add(0, url, &mut answers, &mut checked)?;
+        form.add(0, (url, None), &mut answers, &mut checked)?;
         let is_url = answers.decisions().iter().all(|it| it.verdict() != Verdict::Invalid);
         if !is_url && !form.is_quiet && Path::new(name).is_file() {
             let name = name.display();
@@ -152,7 +152,9 @@ impl Form {
         let decided = piece.work(session, &mut counts).decide(1, |block, mut answers, _| {
             for (number, record) in block.iter().enumerate() {
                 if are_rows || !record.text().is_empty() {
-                    self.add(number, record.url(), &mut answers, checked)?;
+                    let problem = record.problem();
+                    let url = if problem.is_some() { record.text() } else { record.url() };
+                    self.add(number, (url, problem), &mut answers, checked)?;
                 }
             }
             Ok(checked.text.len() < CHUNK_OUTPUT_BYTES_MAX)
@@ -161,17 +163,17 @@ impl Form {
         decided
     }
 
-    /// Adds the lines about a record, whose URL this is.
+    /// Adds the lines about a URL, or about a record that has none for the reason next to it.
     fn add(
         &self,
-        record: usize,
-        url: &[u8],
+        number: usize,
+        (url, problem): (&[u8], Option<Problem>),
         answers: &mut Answers<'_>,
         CheckedUrls { urls, text, has_other, .. }: &mut CheckedUrls,
     ) -> Result<(), Damage> {
         *urls += 1;
         let agents = answers.per_record();
-        let own = record * agents..(record + 1) * agents;
+        let own = number * agents..(number + 1) * agents;
         let decisions = answers.decisions()[own.clone()].to_vec();
         *has_other |= decisions.iter().any(|decision| decision.verdict() != Verdict::Allow);
         if self.is_quiet {
@@ -192,7 +194,9 @@ impl Form {
             }
             if !self.explains {
                 let unknown = decisions.iter().find(|it| it.verdict() == Verdict::Unknown);
-                if let Err(problem) = answers.session().explain(url, 0, None)? {
+                if let Some(problem) = problem {
+                    text.extend(format!("\t{}", problem.describe()).into_bytes());
+                } else if let Err(problem) = answers.session().explain(url, 0, None)? {
                     text.extend(format!("\t{problem}").into_bytes());
                 } else if let Some(unknown) = unknown {
                     text.extend(format!("\t{}", unknown.reason().as_str()).into_bytes());
@@ -201,6 +205,7 @@ impl Form {
             text.push(b'\n');
         }
         if self.explains || self.json {
+            let url = if problem.is_some() { b"" } else { url };
             for (agent, (answer, decision)) in own.zip(&decisions).enumerate() {
                 let mut facts = explanation::explain(answers.session(), url, agent, None)?;
                 let crawler = &answers.session().classifier().agents()[agent];

@@ -331,18 +331,20 @@ pub(super) fn is_site(row: &[Vec<u8>], place: usize) -> bool {
     is_host(host) && (!is_word || row.iter().any(|cell| is_number(cell)))
 }
 
+/// Whether a cell is a path, or a request with one.
+pub(super) fn has_path(cell: &[u8]) -> bool {
+    let cell = String::from_utf8_lossy(cell.trim_ascii());
+    cell.starts_with('/') || is_request(&cell)
+}
+
 /// Returns the problem of a table without a header whose first row has hosts or several URLs. `None`
 /// if it has none. Which of several was asked for is not known: a client may have sent one.
 pub(super) fn sites(row: &[Vec<u8>]) -> Option<String> {
     let shown = |place: usize| shown(&row[place]);
     let all = || 0..row.len();
     let places: Vec<usize> = all().filter(|&place| is_site(row, place)).collect();
-    let has_path = |place: &usize| {
-        let cell = String::from_utf8_lossy(&row[*place]);
-        cell.trim().starts_with('/') || is_request(cell.trim())
-    };
     // A host next to a path is not the URL that was requested.
-    let path = all().find(has_path).map(|path| path + 1);
+    let path = all().find(|&place| has_path(&row[place])).map(|path| path + 1);
     match (&places[..], path) {
         (&[place], Some(path)) if !has_scheme(&row[place]) => Some(format!(
             "no header names a column, and columns {path} and {0} have a path and a host (`{1}` and `{2}`); try \
@@ -352,22 +354,34 @@ pub(super) fn sites(row: &[Vec<u8>]) -> Option<String> {
             shown(place)
         )),
         (&[], _) => None,
-        (&[place], _) => Some(format!(
+        (&[place], None) => Some(format!(
             "no header names a column, and column {0} has hosts (`{1}`); try ‹url_field› {0} \
              ‹assume_scheme› https",
             place + 1,
             shown(place)
         )),
-        (&[first, second, ..], _) => Some(format!(
-            "no header, and columns {0} and {1} both have URLs or hosts (`{2}` and `{3}`); choose the requested \
-             one with ‹url_field› {0} or ‹url_field› {1}",
-            first + 1,
-            second + 1,
-            shown(first),
-            shown(second)
-        )),
+        (places, path) => {
+            let mut places = places.to_vec();
+            places.extend(path.map(|path| path - 1));
+            places.sort_unstable();
+            places.dedup();
+            places.truncate(SITES_SHOWN_MAX);
+            let all = |text: &dyn Fn(usize) -> String, last: &str| {
+                let texts: Vec<String> = places.iter().map(|&place| text(place)).collect();
+                [texts[..texts.len() - 1].join(", "), texts[texts.len() - 1].clone()].join(last)
+            };
+            Some(format!(
+                "no header, and columns {} each have a path, a URL or a host ({}); choose the requested one with {}",
+                all(&|place| (place + 1).to_string(), " and "),
+                all(&|place| format!("`{}`", shown(place)), " and "),
+                all(&|place| format!("‹url_field› {}", place + 1), " or ")
+            ))
+        }
     }
 }
+
+/// Columns that a message names, of those that may have the URL.
+const SITES_SHOWN_MAX: usize = 3;
 
 /// Returns what to do about a line of a W3C extended log whose fields are not named; `None` if it is none.
 pub(super) fn w3c_without_fields(line: &str) -> Option<&'static str> {
@@ -567,7 +581,7 @@ pub(super) fn check_lines(
     }
     let Some(first) = lines.first() else { return Ok(()) };
     let separates = |delimiter: &u8| are_rows(&lines, *delimiter);
-    let Some(delimiter) = b",;|".iter().find(|it| separates(it)) else { return Ok(()) };
+    let Some(delimiter) = DELIMITERS.iter().find(|it| separates(it)) else { return Ok(()) };
     let way = match delimiter {
         b',' if !has_header => "try ‹input_format› csv ‹url_field› 1".to_owned(),
         other => {
@@ -591,10 +605,13 @@ fn ends_word(byte: &u8) -> bool {
 /// Whether a line has a URL, the end of a word, and more text.
 pub fn holds_more(line: &[u8]) -> bool {
     let line = line.trim_ascii();
-    let Some(end) = line.iter().position(ends_word) else { return false };
-    let word = &line[..end];
-    let host = word.split(|&byte| byte == b'/').next().unwrap_or_default();
-    has_scheme(word) || is_host(host)
+    line.iter().position(ends_word).is_some_and(|end| may_be_url(&line[..end]))
+}
+
+/// Whether a text may be a URL, or one without its scheme, or its path.
+fn may_be_url(text: &[u8]) -> bool {
+    let host = text.split(|&byte| byte == b'/').next().unwrap_or_default();
+    has_scheme(text) || text.starts_with(b"/") || is_host(host)
 }
 
 /// Whether a line is a URL and more of them after commas and the like. A query may have URLs.
@@ -609,21 +626,32 @@ fn holds_urls(line: &[u8]) -> bool {
 /// one row no field continues the URL. A client may have put delimiters into some.
 fn are_rows(lines: &[&[u8]], delimiter: u8) -> bool {
     let (mut rows, mut has_row) = (HashMap::<usize, usize>::new(), false);
-    for line in lines {
-        let mut fields = line.split(|&byte| byte == delimiter);
-        let first = fields.next().unwrap_or_default();
-        let others = fields.clone().count();
-        if others == 0 || !has_scheme(first) {
-            continue;
-        }
-        let next = fields.clone().next().unwrap_or_default();
-        let is_cut = first.ends_with(b"=") || are_numbers(first, next);
-        has_row |= !is_cut && !fields.any(continues_url);
+    for (others, is_row) in lines.iter().filter_map(|line| fields_after(line, delimiter)) {
+        has_row |= is_row;
         *rows.entry(others).or_default() += 1;
     }
     let most = rows.into_values().max().unwrap_or_default();
     most > 1 && 2 * most > lines.len() && has_row
 }
+
+/// Returns the number of fields after the first of a line, which may be a URL, and whether none of them continues
+/// it. `None` if there are none.
+fn fields_after(line: &[u8], delimiter: u8) -> Option<(usize, bool)> {
+    let mut fields = line.split(|&byte| byte == delimiter);
+    let first = fields.next().filter(|first| may_be_url(first))?;
+    let (next, others) = (fields.clone().next()?, fields.clone().count());
+    let is_cut = first.ends_with(b"=") || are_numbers(first, next);
+    Some((others, !is_cut && !fields.any(continues_url)))
+}
+
+/// Whether a line alone may hold more than a URL.
+pub(super) fn is_doubtful(line: &[u8]) -> bool {
+    let is_row = |&delimiter: &u8| fields_after(line, delimiter).is_some_and(|(_, is_row)| is_row);
+    holds_more(line) || holds_urls(line) || DELIMITERS.iter().any(is_row)
+}
+
+/// The bytes that separate fields in lines that should be URLs.
+const DELIMITERS: &[u8] = b",;|";
 
 /// Whether two texts are the parts of a point on a map: `…/@52.1` and `13.4`.
 fn are_numbers(first: &[u8], second: &[u8]) -> bool {

@@ -70,15 +70,17 @@ impl CellColumns {
         let is_quoted = |field: &Option<Field<'_>>| {
             field.is_some_and(|it| trim(&it.text(), b" ").starts_with(b"\""))
         };
+        // A row of another length has no columns, whatever is in its fields.
+        if count != self.count && !self.is_short(count) {
+            problem = problem.or(Some(Problem::FieldCount));
+        }
         if self.refuses_quotes && [url, agent, host, query, scheme].iter().any(is_quoted) {
             problem = problem.or(Some(Problem::Quoted));
         }
         let url = match (problem, url) {
             (Some(problem), _) => Err(problem),
-            (None, Some(field)) if count == self.count || self.is_short(count) => {
-                Ok(kept(field.text(), arena))
-            }
-            (None, _) => Err(Problem::FieldCount),
+            (None, Some(field)) => Ok(kept(field.text(), arena)),
+            (None, None) => Err(Problem::FieldCount),
         };
         // In a row with a problem, columns are not where they should be.
         let time = time.filter(|_| url.is_ok());
@@ -91,8 +93,10 @@ impl CellColumns {
             }
             _ => Doubts::default(),
         };
+        // Databases write null as `\N`.
         let value = |field: Option<Field<'c>>| {
-            field.filter(|_| url.is_ok()).map(|it| trim(kept(it.text(), arena), b" "))
+            let field = field.filter(|_| url.is_ok())?;
+            Some(trim(kept(field.text(), arena), b" ")).filter(|text| *text != b"\\N")
         };
         let [agent, host, query, scheme] = [agent, host, query, scheme].map(value);
         let client = client.and_then(|client| value(Some(client)));

@@ -72,7 +72,9 @@ pub(crate) fn detect(
         None => match promised.unwrap_or_else(|| of_first_bytes(text, config)) {
             ListFormat::JsonLines if cdx::begins_with_names(text) => ListFormat::Cdx,
             // The indexes in WACZ files are called so.
-            ListFormat::Cdx if crawl::is_cdxj(first_line(text)) => ListFormat::Cdxj,
+            ListFormat::Cdx if text.starts_with(b"!") || crawl::is_cdxj(first_line(text)) => {
+                ListFormat::Cdxj
+            }
             format => format,
         },
     };
@@ -199,6 +201,11 @@ impl Look<'_> {
         Ok(Some(match format {
             ListFormat::Lines => {
                 if config.format.is_none() && config.terminator == Terminator::LineFeed {
+                    // Most lines decide, and before a pause there may be one.
+                    let has_few = || !self.is_whole && self.has_few_rows(Separator::TSV);
+                    if advice::is_doubtful(first_line(self.text)) && has_few() {
+                        return Ok(None);
+                    }
                     if let Some(problem) = table::doubtful_header(self.text) {
                         return Err(problem);
                     }

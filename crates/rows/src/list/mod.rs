@@ -459,11 +459,13 @@ impl List {
         &self.columns
     }
 
-    /// Returns the delimiter of fields in CSV and TSV. `None` for other formats.
-    pub fn delimiter(&self) -> Option<u8> {
+    /// Whether rows are those of CSV as it is written: with commas, and with a field for each column.
+    pub fn has_csv_rows(&self) -> bool {
         match &self.layout {
-            Layout::Columns(columns) => Some(columns.separator.delimiter),
-            _ => None,
+            Layout::Columns(columns) => {
+                columns.separator.delimiter == b',' && columns.missing_max == 0
+            }
+            _ => false,
         }
     }
 

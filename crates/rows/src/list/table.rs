@@ -136,6 +136,12 @@ impl Look<'_> {
             return Ok(FoundColumn::More);
         }
         let found = self.best_of(splits, separators)?;
+        // The column of the URL is the only one with URLs in all rows looked at.
+        let is_sought =
+            !self.config.urls.is_asked() && found.as_ref().is_some_and(|it| !it.is_header);
+        if is_sought && !self.is_whole && self.has_few_rows(usual) {
+            return Ok(FoundColumn::More);
+        }
         let separator = found.as_ref().map_or(usual, |found| found.separator);
         Ok(match (self.problem_of_row(separator), found) {
             (Some(problem), _) => FoundColumn::Problem(problem),
@@ -303,10 +309,12 @@ impl Look<'_> {
         let list = List { left: names, ..list };
         let is_asked = self.config.urls.is_asked();
         if !is_header {
+            // A path may be the request, and the URL what its client sent with it.
             let has_rival = |row: &Vec<Vec<u8>>| {
                 let mut fields = row.iter().enumerate();
                 has_scheme(&row[url.min(row.len() - 1)])
-                    && fields.any(|(place, field)| place != url && has_scheme(field))
+                    && fields
+                        .any(|(place, it)| place != url && (has_scheme(it) || advice::has_path(it)))
             };
             let rival = self.rows_looked_at(separator).find(has_rival);
             let problem = rival.filter(|_| !is_asked).and_then(|row| advice::sites(&row));
@@ -351,7 +359,7 @@ impl Look<'_> {
     }
 
     /// Whether fewer rows, and fewer bytes, were read than are looked at.
-    fn has_few_rows(&self, separator: Separator) -> bool {
+    pub(super) fn has_few_rows(&self, separator: Separator) -> bool {
         self.text.len() < CHUNK_BYTES
             && self.rows_looked_at(separator).count() < RECORDS_LOOKED_AT_MAX
     }
@@ -457,7 +465,7 @@ fn name_or_number(row: &[Vec<u8>], config: &ListConfig) -> Option<String> {
 
 /// Whether a row has a URL or a path, as records have and headers have not.
 fn has_target(row: &[Vec<u8>]) -> bool {
-    row.iter().any(|cell| has_scheme(cell) || cell.trim_ascii().starts_with(b"/"))
+    row.iter().any(|cell| has_scheme(cell) || advice::has_path(cell))
 }
 
 /// Returns the first row of a file of an unknown format if a cell has a usual name.

@@ -895,6 +895,8 @@ fn lines_that_hold_more_than_a_url() {
             "‹input_format› csv ‹url_field› 1",
         ),
         ("https://a.example/;NL\nhttps://b.example/;BE\n", "cut -d ';' -f 1"),
+        ("/a,NL\n/b,BE\n", "‹input_format› csv ‹url_field› 1"),
+        ("a.example/a;NL\na.example/b;BE\n", "cut -d ';' -f 1"),
         ("https://a.example/,https://b.example/", "awk"),
         ("https://a.example/\x01https://b.example/\n", "tr -s '\\001' '\\n'"),
         ("https://a.example/\x1f200\nhttps://b.example/\x1f404", "awk -F '\\037' '{print $1}'"),
@@ -929,6 +931,7 @@ fn lines_that_hold_more_than_a_url() {
         "https://a.example/save/https://b.example/\n",
         "https://a.example/?q=,a\nhttps://a.example/?q=,b\n",
         "some words of a text\n",
+        "/a,b/c\n/d,e/f\n",
     ] {
         assert_eq!(error(text), "", "{text}");
     }
@@ -937,6 +940,7 @@ fn lines_that_hold_more_than_a_url() {
         ("https://a.example/ ", false),
         ("https://a.example/a b", true),
         ("https://b.example/ c d", true),
+        ("/a b", true),
         ("no url", false),
     ] {
         assert_eq!(super::holds_more(line.as_bytes()), holds_more, "{line}");
@@ -965,8 +969,12 @@ fn tables_without_a_header() {
         (b"a.example,NL\nb.example,BE\n", "try ‹url_field› 1 ‹assume_scheme› https"),
         (
             b"https://a.example/,https://b.example/\n",
-            "columns 1 and 2 both have URLs or hosts (`https://a.example/` and `https://b.example/`); choose \
-             the requested one with ‹url_field› 1 or ‹url_field› 2",
+            "columns 1 and 2 each have a path, a URL or a host (`https://a.example/` and `https://b.example/`); \
+             choose the requested one with ‹url_field› 1 or ‹url_field› 2",
+        ),
+        (
+            b"/a,200,https://b.example/\n",
+            "columns 1 and 3 each have a path, a URL or a host (`/a` and `https://b.example/`)",
         ),
         (b"request.host,code\na.example,200\n", "choose the URL with ‹url_field›"),
     ] {

@@ -77,7 +77,7 @@ impl Csv {
     /// Appends the columns that a record has itself.
     #[inline]
     fn push_record(&self, list: &List, record: &Record<'_>, out: &mut Vec<u8>) {
-        let is_csv = list.delimiter() == Some(b',') && has_fields(record);
+        let is_csv = list.has_csv_rows() && has_fields(record);
         if is_csv && !record.text().contains(&b'\r') {
             return out.extend_from_slice(record.text());
         }

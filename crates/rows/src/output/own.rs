@@ -29,7 +29,8 @@ pub fn input_columns(list: &List) -> Vec<Cow<'_, [u8]>> {
 }
 
 /// Calls `with` for the value of a record in each of the [`input_columns`]. The text of a row that has
-/// not the fields of the others, and of a line that has no URL, is in the column of the URL.
+/// not the fields of the others, and of a line that has no URL, is in the column of the URL. Fields that a
+/// row lacks at its end have none.
 #[inline]
 pub(super) fn each_value(list: &List, record: &Record<'_>, mut with: impl FnMut(Option<&[u8]>)) {
     let Some((column, count)) = list.url_column() else {
@@ -41,7 +42,11 @@ pub(super) fn each_value(list: &List, record: &Record<'_>, mut with: impl FnMut(
         return with(Some(if has_url { record.url() } else { record.text() }));
     };
     match has_fields(record) {
-        true => list.fields(record.text(), &Arena::new()).for_each(|field| with(Some(field))),
+        true => {
+            let arena = Arena::new();
+            let mut fields = list.fields(record.text(), &arena);
+            (0..count).for_each(|_| with(fields.next()));
+        }
         false => (0..count).for_each(|at| with((at == column).then(|| record.text()))),
     }
 }

@@ -112,6 +112,8 @@ fn noun(what: What) -> &'static str {
 pub(super) struct Chosen {
     /// The rank of the host.
     pub host: Option<u8>,
+    /// Whether there is also a host of a lower rank that the server found.
+    pub has_other_host: bool,
     target: Option<What>,
     pub time: Option<TimeForm>,
     pub has_agent: bool,
@@ -136,8 +138,11 @@ impl Chosen {
             What::Path(_) => 0,
             _ => -1,
         };
+        let best_host = all().filter_map(host).max();
+        let is_other = |rank| rank % 2 == 1 && Some(rank) != best_host;
         Chosen {
-            host: all().filter_map(host).max(),
+            host: best_host,
+            has_other_host: all().filter_map(host).any(is_other),
             target: all().filter(|what| rank(what) >= 0).max_by_key(rank),
             time: all().find_map(time),
             has_agent: all().any(|what| what == What::Agent),

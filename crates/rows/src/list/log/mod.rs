@@ -644,8 +644,12 @@ impl Format {
             return Ok((target, host, doubts));
         }
         // The server served it on the host that it found.
-        let decides = self.chosen.is_host_found() && host.is_some();
+        let decides = self.chosen.is_host_found();
         let named = host.or(given.map(Given::as_bytes)).filter(|_| !are_urls);
+        // A request without a header went to the host of another field.
+        if named.is_none() && self.chosen.has_other_host {
+            return Err(Problem::NoHost);
+        }
         let named = named.map(|origin| Named { origin, decides });
         let (asked, other) = asked(target, named, arena)?;
         // A URL that is made of fields has the scheme that the server found.
