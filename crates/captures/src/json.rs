@@ -4,7 +4,8 @@
 //! once up to the next escape, which takes half of the instructions of `serde_json`. It accepts what that
 //! accepts; `serde_json` describes what it does not.
 //!
-//! Cost: one pass. Texts are borrowed unless they have escapes.
+//! Cost: one pass, and one before it over lines that are read as a [`JsonBlock`], where the ends of texts are
+//! found at once. Texts are borrowed unless they have escapes.
 
 use std::borrow::Cow;
 
@@ -14,13 +15,19 @@ use serde::de::IgnoredAny;
 use wide::u8x32;
 
 use portcullis_engine::bytes::hex_value;
+use portcullis_engine::marks::Marks;
 use portcullis_engine::vectors::{Kind, Vectors, Work};
 
-/// Why a text is no JSON, or has other values than it may.
+/// Why a text is no JSON, or has other values than it may. It is one pointer, so that results with it are
+/// returned in registers.
 #[derive(Debug, thiserror::Error)]
-pub enum JsonError {
+#[error(transparent)]
+pub struct JsonError(pub(crate) Box<JsonProblem>);
+
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum JsonProblem {
     #[error(transparent)]
-    Syntax(#[from] serde_json::Error),
+    Syntax(serde_json::Error),
     /// A value that cannot be used, which ends at a column.
     #[error("{problem} at line 1 column {column}")]
     Value { column: usize, problem: String },
@@ -31,12 +38,39 @@ pub enum JsonError {
 #[serde(transparent)]
 pub(crate) struct Text<'l>(#[serde(borrow)] pub Cow<'l, str>);
 
+/// Texts that follow each other, which are checked and searched together.
+#[derive(Clone, Copy, Debug)]
+pub struct JsonBlock<'l> {
+    /// `None` if some are not UTF-8.
+    text: Option<&'l str>,
+    /// The places at which a text does not just go on.
+    specials: Marks<'l>,
+}
+
+impl<'l> JsonBlock<'l> {
+    /// Searches the texts. The marks are in `arena`.
+    pub fn new(text: &'l [u8], arena: &'l Bump) -> JsonBlock<'l> {
+        let words = |count| arena.alloc_slice_fill_default(count);
+        JsonBlock { text: str::from_utf8(text).ok(), specials: Marks::of(text, is_special, words) }
+    }
+
+    /// Returns a text that begins at a place in the block; `None` if it is not UTF-8.
+    #[inline]
+    pub fn checked(&self, text: &'l [u8], start: usize) -> Option<&'l str> {
+        match self.text {
+            Some(all) => all.get(start..start + text.len()),
+            None => str::from_utf8(text).ok(),
+        }
+    }
+}
+
 /// A text of JSON that was read up to a position.
 pub(crate) struct Json<'l> {
     text: &'l [u8],
     at: usize,
-    /// Whether the text is UTF-8, so that none of it has to be checked.
-    is_utf8: bool,
+    /// The marks of the block that the text is in, and where it begins there. The text is UTF-8, so that none of
+    /// it has to be checked.
+    marks: Option<(Marks<'l>, usize)>,
     /// How many lists may be entered.
     lists_left: u8,
     /// The memory for texts with escapes.
@@ -44,15 +78,25 @@ pub(crate) struct Json<'l> {
 }
 
 impl<'l> Json<'l> {
-    pub(crate) fn new(text: &'l [u8], is_utf8: bool) -> Json<'l> {
-        Json { text, at: 0, is_utf8, lists_left: LISTS_MAX, scratch: Vec::new() }
+    pub(crate) fn new(text: &'l [u8]) -> Json<'l> {
+        Json { text, at: 0, marks: None, lists_left: LISTS_MAX, scratch: Vec::new() }
+    }
+
+    /// Reads a text, which begins at a place in a block.
+    pub(crate) fn in_block(text: &'l str, (block, start): (JsonBlock<'l>, usize)) -> Json<'l> {
+        Json { marks: Some((block.specials, start)), ..Json::new(text.as_bytes()) }
     }
 
     /// Returns the first byte of what comes next.
     #[inline]
     pub(crate) fn peek(&mut self) -> Option<u8> {
-        let is_space = |byte: u8| matches!(byte, b' ' | b'\n' | b'\r' | b'\t');
-        while is_space(*self.text.get(self.at)?) {
+        let byte = *self.text.get(self.at)?;
+        if byte > b' ' { Some(byte) } else { self.peek_after_blanks() }
+    }
+
+    fn peek_after_blanks(&mut self) -> Option<u8> {
+        let is_blank = |byte: &u8| matches!(byte, b' ' | b'\n' | b'\r' | b'\t');
+        while is_blank(self.text.get(self.at)?) {
             self.at += 1;
         }
         Some(self.text[self.at])
@@ -77,8 +121,10 @@ impl<'l> Json<'l> {
     /// Returns the error of what comes next, or what else is damaged.
     #[cold]
     pub(crate) fn fail<T>(&self, problem: impl ToString) -> Result<T, JsonError> {
-        serde_json::from_slice::<IgnoredAny>(self.text)?;
-        Err(JsonError::Value { column: self.at, problem: problem.to_string() })
+        Err(JsonError(Box::new(match serde_json::from_slice::<IgnoredAny>(self.text) {
+            Err(error) => JsonProblem::Syntax(error),
+            Ok(_) => JsonProblem::Value { column: self.at, problem: problem.to_string() },
+        })))
     }
 
     /// Whether a list or an object, whose first byte was taken, has another item. Takes what is before it, or
@@ -134,6 +180,25 @@ impl<'l> Json<'l> {
     /// Takes a text. One with escapes is decoded into `arena`.
     #[inline]
     pub(crate) fn text(&mut self, arena: &'l Bump) -> Result<&'l [u8], JsonError> {
+        match self.marked_text() {
+            Some(text) => Ok(text),
+            None => self.rare_text(arena),
+        }
+    }
+
+    /// Takes a text in a block, which is UTF-8, if it has no escapes.
+    #[inline(always)]
+    fn marked_text(&mut self) -> Option<&'l [u8]> {
+        let (marks, place) = self.marks.filter(|_| self.peek() == Some(b'"'))?;
+        let start = self.at + 1;
+        let end = marks.next(place + start)? - place;
+        (self.text.get(end)? == &b'"').then(|| {
+            self.at = end + 1;
+            &self.text[start..end]
+        })
+    }
+
+    fn rare_text(&mut self, arena: &'l Bump) -> Result<&'l [u8], JsonError> {
         let (start, end) = self.first_run()?;
         let read = match self.text[end] {
             b'"' => {
@@ -142,7 +207,7 @@ impl<'l> Json<'l> {
             }
             _ => self.decoded(start, end, arena)?,
         };
-        match self.is_utf8 || read.is_ascii() || str::from_utf8(read).is_ok() {
+        match self.marks.is_some() || read.is_ascii() || str::from_utf8(read).is_ok() {
             true => Ok(read),
             false => self.fail("invalid unicode code point"),
         }
@@ -163,7 +228,13 @@ impl<'l> Json<'l> {
 
     /// Returns the first position from `at` on at which a text does not just go on.
     #[inline]
-    fn special_after(&self, mut at: usize) -> usize {
+    fn special_after(&self, at: usize) -> usize {
+        let Some((marks, start)) = self.marks else { return self.sought_after(at) };
+        marks.next(start + at).map_or(self.text.len(), |special| special - start)
+    }
+
+    /// Does that in a text that is in no block.
+    fn sought_after(&self, mut at: usize) -> usize {
         loop {
             let special = special_in(self.chunk(at));
             if special != 0 {
@@ -217,6 +288,9 @@ impl<'l> Json<'l> {
         let has_zero = self.is_at(b"0");
         let digits = self.skip_digits();
         let mut is_number = digits > 0 && !(has_zero && digits > 1);
+        if is_number && !self.is_at(b".eE") {
+            return Ok(());
+        }
         if self.is_at(b".") {
             self.at += 1;
             is_number &= self.skip_digits() > 0;
@@ -230,14 +304,28 @@ impl<'l> Json<'l> {
     }
 
     /// Whether one of `bytes` comes next.
+    #[inline]
     fn is_at(&self, bytes: &[u8]) -> bool {
         self.text.get(self.at).is_some_and(|byte| bytes.contains(byte))
     }
 
+    /// Takes the digits that come next, eight bytes at once, and returns their number.
+    #[inline]
     fn skip_digits(&mut self) -> usize {
-        let digits = self.text[self.at..].iter().take_while(|byte| byte.is_ascii_digit()).count();
-        self.at += digits;
-        digits
+        let start = self.at;
+        while let Some(bytes) = self.text.get(self.at..).and_then(|rest| rest.first_chunk()) {
+            // The bits that are not zero in a digit, and a carry into the highest bit above nine.
+            let word = u64::from_le_bytes(*bytes) ^ 0x3030_3030_3030_3030;
+            let others = (word.wrapping_add(0x7676_7676_7676_7676) | word) & 0x8080_8080_8080_8080;
+            self.at += others.trailing_zeros() as usize / 8;
+            if others != 0 {
+                return self.at - start;
+            }
+        }
+        while self.text.get(self.at).is_some_and(u8::is_ascii_digit) {
+            self.at += 1;
+        }
+        self.at - start
     }
 
     /// Takes `true`, `false` or `null`, and returns its first byte.
@@ -254,20 +342,36 @@ impl<'l> Json<'l> {
     }
 
     /// Takes any value. Nothing but its form is checked.
+    #[inline]
     pub(crate) fn skip(&mut self) -> Result<(), JsonError> {
+        match self.peek() {
+            Some(b'{' | b'[') => self.skip_nested(),
+            first => self.skip_plain(first),
+        }
+    }
+
+    /// Takes a value that begins with a byte, and is no list and no object.
+    #[inline]
+    fn skip_plain(&mut self, first: Option<u8>) -> Result<(), JsonError> {
+        match first {
+            Some(b'"') => self.skip_text(),
+            Some(b'-' | b'0'..=b'9') => self.skip_number(),
+            _ => self.word().map(|_| ()),
+        }
+    }
+
+    fn skip_nested(&mut self) -> Result<(), JsonError> {
         // The ends of the lists and objects around what comes next.
         let mut ends = Vec::new();
         loop {
             let mut is_first = false;
             match self.peek() {
-                Some(b'"') => self.skip_text()?,
-                Some(b'-' | b'0'..=b'9') => self.skip_number()?,
                 Some(start @ (b'{' | b'[')) => {
                     self.at += 1;
                     ends.push(if start == b'{' { b'}' } else { b']' });
                     is_first = true;
                 }
-                _ => _ = self.word()?,
+                first => self.skip_plain(first)?,
             }
             loop {
                 let Some(&end) = ends.last() else { return Ok(()) };
@@ -287,6 +391,9 @@ impl<'l> Json<'l> {
     }
 
     fn skip_text(&mut self) -> Result<(), JsonError> {
+        if self.marked_text().is_some() {
+            return Ok(());
+        }
         let (_, mut end) = self.first_run()?;
         loop {
             match self.text.get(end) {
@@ -429,11 +536,15 @@ const SIMPLE_ESCAPES: [u8; 256] = {
 /// Returns a mask of the bytes at which a text does not just go on: its end, escapes, and control characters.
 #[inline(always)]
 fn special_in(chunk: [u8; CHUNK_BYTES]) -> u32 {
-    let chunk = u8x32::new(chunk);
+    is_special(u8x32::new(chunk)).to_bitmask()
+}
+
+#[inline(always)]
+fn is_special(chunk: u8x32) -> u8x32 {
     // One bit makes the quote the byte after the control characters, which stay below it.
     let swapped = chunk ^ u8x32::splat(b'"' ^ 0x20);
     let ends = swapped.min(u8x32::splat(0x20)).simd_eq(swapped);
-    (ends | chunk.simd_eq(u8x32::splat(b'\\'))).to_bitmask()
+    ends | chunk.simd_eq(u8x32::splat(b'\\'))
 }
 
 /// Returns a text that is shorter than a chunk, and zeros.
@@ -448,20 +559,30 @@ fn last_chunk(text: &[u8]) -> [u8; CHUNK_BYTES] {
 mod tests {
     use super::*;
 
-    /// Compares what is read with what `serde_json` reads.
+    /// Compares what is read with what `serde_json` reads, alone and in a block.
     #[track_caller]
     fn check(text: &[u8]) {
-        let shown = text.escape_ascii().to_string();
         let arena = Bump::new();
+        check_with(text, &arena, || Json::new(text));
+        let all = [b"\"\\\n", text, b"\n"].concat();
+        if let Some(text) = JsonBlock::new(&all, &arena).checked(&all[3..all.len() - 1], 3) {
+            let json = || Json::in_block(text, (JsonBlock::new(&all, &arena), 3));
+            check_with(text.as_bytes(), &arena, json);
+        }
+    }
+
+    #[track_caller]
+    fn check_with<'l>(text: &[u8], arena: &'l Bump, new: impl Fn() -> Json<'l>) {
+        let shown = text.escape_ascii().to_string();
         let ends = |json: &mut Json<'_>| json.end().is_ok();
-        let mut json = Json::new(text, false);
+        let mut json = new();
         let skipped = json.skip().is_ok() && ends(&mut json);
         assert_eq!(skipped, serde_json::from_slice::<IgnoredAny>(text).is_ok(), "{shown}");
-        let mut json = Json::new(text, false);
-        let read = json.text(&arena).ok().filter(|_| ends(&mut json));
+        let mut json = new();
+        let read = json.text(arena).ok().filter(|_| ends(&mut json));
         let expected = serde_json::from_slice::<String>(text).ok();
         assert_eq!(read, expected.as_deref().map(str::as_bytes), "{shown}");
-        let mut json = Json::new(text, false);
+        let mut json = new();
         let is_number = matches!(json.peek(), Some(b'-' | b'0'..=b'9'));
         let number = is_number.then(|| json.number().ok()).flatten().filter(|_| ends(&mut json));
         assert_eq!(number, serde_json::from_slice::<f64>(text).ok(), "{shown}");

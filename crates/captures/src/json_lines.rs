@@ -60,7 +60,7 @@ use portcullis_robots::access::{CachingHeaders, CaptureNote};
 use super::body::is_html;
 use super::capture::Problem;
 use super::history::{FileOfHost, is_host, read_files};
-use super::json::{JsonError, Text};
+use super::json::{JsonProblem, Text};
 use super::json_path::{FieldValue, Members, mended, without_nan};
 use super::limits::{FILES_PER_RECORD_MAX, HEADER_VALUES_MAX};
 use super::record::{Head, Record};
@@ -218,9 +218,9 @@ impl RecordReader for MemberSchema {
             if let Some(text) = str::from_utf8(text).ok().and_then(without_nan) {
                 return self.read(text.as_bytes(), config, sink);
             }
-            let problem = match error {
-                JsonError::Syntax(error) => describe(&error, 0),
-                JsonError::Value { column, problem } => format!("column {column}: {problem}"),
+            let problem = match *error.0 {
+                JsonProblem::Syntax(error) => describe(&error, 0),
+                JsonProblem::Value { column, problem } => format!("column {column}: {problem}"),
             };
             return Err(self.damaged(text, problem, config));
         }

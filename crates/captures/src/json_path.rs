@@ -9,11 +9,12 @@ use std::fmt;
 use std::str::FromStr;
 
 use bumpalo::Bump;
+use portcullis_engine::bytes::are_same;
 use portcullis_robots::access::{TimeUnit, is_date, seconds_of};
 
 use super::json::Json;
 
-pub use super::json::JsonError;
+pub use super::json::{JsonBlock, JsonError};
 
 /// The value of a field.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,6 +34,7 @@ pub enum FieldValue<'r> {
 impl FieldValue<'_> {
     /// Returns the seconds since 1970 of the time that the value means; `None` if it is none. Numbers,
     /// also as text, are times if their unit is named, unless their digits are a date.
+    #[inline]
     pub fn seconds(&self, unit: Option<TimeUnit>) -> Option<i64> {
         match self {
             FieldValue::Text(text) => seconds_of(text, unit),
@@ -107,7 +109,7 @@ impl FieldPath {
     /// Whether `name` is what a part of the path, or all of it, names: `written`.
     pub(crate) fn is_at(&self, name: &[u8], written: &str) -> bool {
         let written = written.as_bytes();
-        if self.is_given { name == written } else { name.eq_ignore_ascii_case(written) }
+        are_same(name, written) || !self.is_given && name.eq_ignore_ascii_case(written)
     }
 
     /// Whether `name` is the name at `depth` of the path.
@@ -267,8 +269,15 @@ impl<'l> Found<'l> {
     /// any other value.
     #[inline]
     pub fn set(&mut self, rank: usize, value: FieldValue<'l>) {
+        match self.rank {
+            usize::MAX => (self.rank, self.value) = (rank, value),
+            _ => self.set_again(rank, value),
+        }
+    }
+
+    fn set_again(&mut self, rank: usize, value: FieldValue<'l>) {
         let is_null = value == FieldValue::Null;
-        if self.rank != usize::MAX && !is_null && self.value != FieldValue::Null {
+        if !is_null && self.value != FieldValue::Null {
             self.has_other |= self.value != value;
         }
         if (is_null, rank) < (self.value == FieldValue::Null && !self.is_repeated, self.rank) {
@@ -326,24 +335,27 @@ impl Members {
         arena: &'l Bump,
         found: &mut [Found<'l>],
     ) -> Result<(), JsonError> {
-        self.read_all(Json::new(text, false), arena, found, None)
+        self.read_all(Json::new(text), arena, found, None)
     }
 
-    /// Reads an object likewise, and the members `near` a value.
+    /// Reads an object likewise, which begins at a place in a block, and the members `near` a value.
     ///
     /// # Errors
     ///
     /// As [`Members::read`].
+    #[inline]
     pub fn read_with_near<'l>(
         &self,
         text: &'l str,
+        at: (JsonBlock<'l>, usize),
         arena: &'l Bump,
         found: &mut [Found<'l>],
         near: Option<&mut Near<'l>>,
     ) -> Result<(), JsonError> {
-        self.read_all(Json::new(text.as_bytes(), true), arena, found, near)
+        self.read_all(Json::in_block(text, at), arena, found, near)
     }
 
+    #[inline]
     fn read_all<'l>(
         &self,
         mut json: Json<'l>,
@@ -430,6 +442,7 @@ impl<'l> Walk<'_, 'l> {
     }
 
     /// Sets the value at the path with a number.
+    #[inline]
     fn set(&mut self, number: usize, value: FieldValue<'l>) {
         let MemberPath { value: slot, rank, .. } = self.members.paths[number];
         self.found[slot].set(rank, value);
@@ -485,7 +498,7 @@ impl<'l> Walk<'_, 'l> {
         }
         let arena = self.arena;
         let mut read = |text| {
-            let mut json = Json::new(text, false);
+            let mut json = Json::new(text);
             ValueAt { depth, paths, ended: 0, walk: &mut *self }.read(&mut json)?;
             json.end()
         };

@@ -31,6 +31,7 @@
 //! | [`block`] | many queries at once, about many rule sets |
 //! | [`pattern`] | one pattern and how it matches; lists of them |
 //! | [`limits`] | what deciding may do |
+//! | [`marks`] | the places of bytes in a text, for those who read it |
 //! | [`bytes`], `outcome` | the unit of a rule set, helpers on bytes; an answer |
 //! | [`vectors`] | the kernels of a prefilter, a file for each kind of vectors, and which a processor has |
 //!
@@ -52,6 +53,7 @@ pub mod bytes;
 mod candidates;
 mod filter;
 pub mod limits;
+pub mod marks;
 mod outcome;
 pub mod pattern;
 pub mod ruleset;

@@ -32,4 +32,3 @@ pub use portcullis_files::input::{
     ChunkConfig, Framing, InputError, STANDARD_INPUT, Source, Terminator, TextChunk,
 };
 pub use records::{Record, Records};
-pub(crate) use records::{WINDOW_BYTES, places_in};

@@ -13,6 +13,7 @@
 //! assert_eq!(texts, [&b"a"[..], b"", b"b"]);
 //! ```
 
+use portcullis_engine::marks::{WINDOW_BYTES, marks_in};
 use portcullis_engine::vectors::{Kind, Vectors, Work};
 use wide::u8x32;
 
@@ -97,13 +98,10 @@ pub struct Records<'a> {
     ends: u64,
 }
 
-/// The number of bytes that are scanned at once.
-pub(crate) const WINDOW_BYTES: usize = 64;
-
 impl<'a> Records<'a> {
     /// Splits `chunk`, which begins at a record.
     pub fn new(chunk: &'a [u8], terminator: Terminator) -> Records<'a> {
-        let ends = places_in(chunk, [terminator.byte()]);
+        let ends = marks_in(chunk, is_end(terminator));
         Records { chunk, start: 0, terminator, window: 0, ends }
     }
 
@@ -112,10 +110,13 @@ impl<'a> Records<'a> {
         &self.chunk[self.start..]
     }
 
-    /// Overwrites the records of `block` with the next ones, and cuts it short if there are fewer.
-    pub(crate) fn fill(&mut self, block: &mut Vec<Record<'a>>) {
+    /// Overwrites the records of `block` with the next ones, and cuts it short if there are fewer. Returns the
+    /// text of all of them.
+    pub(crate) fn fill(&mut self, block: &mut Vec<Record<'a>>) -> &'a [u8] {
+        let rest = self.rest();
         let count = self.split(block);
         block.truncate(count);
+        &rest[..rest.len() - self.rest().len()]
     }
 
     /// Overwrites the records of `block` with the next ones. Returns their number, which is less than its
@@ -145,6 +146,12 @@ impl<'a> Iterator for Records<'a> {
 
 impl std::iter::FusedIterator for Records<'_> {}
 
+/// Returns which bytes end records.
+#[inline(always)]
+fn is_end(terminator: Terminator) -> impl Fn(u8x32) -> u8x32 {
+    move |chunk| chunk.simd_eq(u8x32::splat(terminator.byte()))
+}
+
 /// See [`Records::split`].
 struct Split<'s, 'a> {
     records: &'s mut Records<'a>,
@@ -173,7 +180,7 @@ impl Work for Split<'_, '_> {
             }
             if window + WINDOW_BYTES < chunk.len() {
                 window += WINDOW_BYTES;
-                ends = places_in(&chunk[window..], [terminator.byte()]);
+                ends = marks_in(&chunk[window..], is_end(terminator));
                 continue;
             }
             if start < chunk.len()
@@ -188,26 +195,6 @@ impl Work for Split<'_, '_> {
         let left = places.len();
         block.len() - left
     }
-}
-
-/// Returns a bit for each position of a byte of `set` in the first window of `bytes`.
-#[inline(always)]
-pub(crate) fn places_in<const BYTES: usize>(bytes: &[u8], set: [u8; BYTES]) -> u64 {
-    let Some(window) = bytes.first_chunk::<WINDOW_BYTES>() else {
-        return places_in_short(bytes, &set);
-    };
-    let (chunks, _) = window.as_chunks::<32>();
-    let places = |chunk: &[u8; 32]| {
-        let is = |byte| u8x32::new(*chunk).simd_eq(u8x32::splat(byte));
-        set.into_iter().map(is).fold(u8x32::ZERO, |all, one| all | one).to_bitmask()
-    };
-    chunks.iter().rev().fold(0, |all, chunk| all << 32 | u64::from(places(chunk)))
-}
-
-#[cold]
-#[inline(never)]
-fn places_in_short(bytes: &[u8], set: &[u8]) -> u64 {
-    bytes.iter().rev().fold(0, |all, it| all << 1 | u64::from(set.contains(it)))
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use bumpalo::Bump;
 use memchr::memchr;
 
 use super::Problem;
-use super::json::ObjectValues;
+use super::json::{ObjectValues, TextAt};
 use super::log::words::{is_number, words};
 use super::values::Values;
 use portcullis_robots::access::UnixSeconds;
@@ -13,7 +13,7 @@ use portcullis_robots::access::UnixSeconds;
 /// Returns the values of a CDXJ line: members of the object after key and timestamp, or the
 /// timestamp if `has_time`.
 pub(super) fn cdxj<'c>(
-    text: &'c [u8],
+    (text, block, start): TextAt<'c>,
     members: &ObjectValues,
     has_time: bool,
     arena: &'c Bump,
@@ -21,7 +21,7 @@ pub(super) fn cdxj<'c>(
     let Some((timestamp, object)) = cdxj_parts(text) else {
         return Values::from_url(Err(Problem::NoUrl));
     };
-    let mut values = members.read(object, arena);
+    let mut values = members.read((object, block, start + text.len() - object.len()), arena);
     if has_time {
         values.time = UnixSeconds::from_text(timestamp, None);
     }

@@ -1,7 +1,7 @@
 //! Finds the values in a JSON object, the URL and its parts, the time and the agent: members by their paths.
 //!
-//! The whole line is parsed, so that a line that is not JSON has no URL. Cost: one pass to check UTF-8
-//! and one to parse, whatever is read.
+//! The whole line is parsed, so that a line that is not JSON has no URL. Cost: two passes over
+//! a block, which check UTF-8 and mark where texts end ([`JsonBlock`]), and one over each line, whatever is read.
 
 use std::borrow::Cow;
 
@@ -12,7 +12,9 @@ use super::noticed::{Doubts, Left, Noticed};
 use super::place::{LeftPart, Place, Value, part_called, part_near, usual_names};
 use super::values::{Values, doubt_of_time, kept};
 use super::{FieldPath, ListFormat, Problem, advice};
-use portcullis_captures::json_path::{FieldValue, Found, Members, NameSet, Near, without_nan};
+use portcullis_captures::json_path::{
+    FieldValue, Found, JsonBlock, Members, NameSet, Near, without_nan,
+};
 use portcullis_captures::names::listed;
 use portcullis_robots::access::{TimeUnit, in_range};
 
@@ -48,6 +50,9 @@ pub(super) struct AskedValues {
 /// The places and texts that were found, by value, in the order of [`Value::ALL`].
 pub(super) type FoundValues<'c> = [Found<'c>; Value::ALL.len()];
 
+/// The text of an object, which begins at a place in a block.
+pub(super) type TextAt<'c> = (&'c [u8], JsonBlock<'c>, usize);
+
 /// The values that may be in a list: some servers log each header as a list of its values.
 pub(super) const IN_LISTS: [usize; 2] = [Value::Agent as usize, Value::Host as usize];
 
@@ -80,7 +85,7 @@ impl ObjectValues {
     }
 
     /// Returns the values in the object `text`.
-    pub(super) fn read<'c>(&self, text: &'c [u8], arena: &'c Bump) -> Values<'c> {
+    pub(super) fn read<'c>(&self, text: TextAt<'c>, arena: &'c Bump) -> Values<'c> {
         match self.has_client {
             true => self.read_first::<{ Value::ALL.len() }>(text, arena),
             false => self.read_first::<{ Value::ALL.len() - 1 }>(text, arena),
@@ -88,30 +93,37 @@ impl ObjectValues {
     }
 
     /// Returns the first `COUNT` values.
-    fn read_first<'c, const COUNT: usize>(&self, text: &'c [u8], arena: &'c Bump) -> Values<'c> {
-        let Ok(text) = std::str::from_utf8(text) else {
+    fn read_first<'c, const COUNT: usize>(
+        &self,
+        (text, block, start): TextAt<'c>,
+        arena: &'c Bump,
+    ) -> Values<'c> {
+        let Some(whole) = block.checked(text, start) else {
             return Values::from_url(Err(Problem::NotUtf8));
         };
-        let text = text.trim_ascii();
+        let text = whole.trim_ascii_start();
+        let at = (block, start + whole.len() - text.len());
+        let text = text.trim_ascii_end();
         if !text.starts_with('{') {
             return Values::from_url(Err(Problem::NotJson));
         }
         let mut found = [const { Found::NONE }; COUNT];
         let mut near = self.left.near();
-        if self.members.read_with_near(text, arena, &mut found, near.as_mut()).is_err() {
+        if self.members.read_with_near(text, at, arena, &mut found, near.as_mut()).is_err() {
             return match without_nan(text) {
-                Some(text) => self.read(arena.alloc_str(&text).as_bytes(), arena),
+                Some(text) => {
+                    let text = arena.alloc_str(&text).as_bytes();
+                    self.read((text, JsonBlock::new(text, arena), 0), arena)
+                }
                 None => Values::from_url(Err(Problem::NotJson)),
             };
         }
-        let values = self.asked.values(&found);
-        match near {
-            Some(near) if !near.found.is_empty() => {
-                let left = self.left.in_members(near, &self.members, false, arena);
-                Values { left: arena.alloc_slice_copy(&left), ..values }
-            }
-            _ => values,
+        let mut values = self.asked.values(&found);
+        if let Some(near) = near.filter(|near| !near.found.is_empty()) {
+            let left = self.left.in_members(near, &self.members, false, arena);
+            values.left = arena.alloc_slice_copy(&left);
         }
+        values
     }
 }
 
@@ -222,8 +234,8 @@ impl AskedValues {
             scheme: part_of(scheme),
             client: rest.first().and_then(|client| text_of(client).unwrap_or_default()),
             doubts: match seconds {
-                Some(_) => Doubts::default(),
-                None => doubt_of_time(&time.value, self.unit),
+                None if has(time) => doubt_of_time(&time.value, self.unit),
+                _ => Doubts::default(),
             },
             seen,
             left: &[],
@@ -239,6 +251,7 @@ fn part_of<'c>(found: &Found<'c>) -> Option<&'c [u8]> {
 /// Returns a text; `None` if there is none, or it is null.
 fn text_of<'c>(found: &Found<'c>) -> Result<Option<&'c [u8]>, Problem> {
     match found {
+        Found { rank: usize::MAX, .. } => Ok(None),
         Found { is_repeated: true, .. } => Err(Problem::RepeatedField),
         Found { value: FieldValue::Text(Cow::Borrowed(text)), .. } => Ok(Some(text)),
         Found { value: FieldValue::Null, .. } => Ok(None),

@@ -2,6 +2,7 @@
 
 use std::iter;
 
+use portcullis_captures::json_path::JsonBlock;
 use portcullis_dialect::limits::RECORDS_AT_ONCE;
 use portcullis_files::input::dump_record;
 
@@ -11,7 +12,7 @@ use super::crawl;
 use super::delimited::CellColumns;
 use super::host::{Hosts, Origins};
 use super::json::ObjectValues;
-use super::log::{LogLine, Stops};
+use super::log::{LogLine, stops_in};
 use super::noticed::Doubts;
 use super::place::Place;
 use super::values::{Arena, BlockBuffer, Values, Visit, agent_of};
@@ -83,11 +84,20 @@ impl Layout {
             }
         };
         match self {
-            Layout::Text if hosts.is_none() => records.fill(block),
+            Layout::Text if hosts.is_none() => _ = records.fill(block),
             Layout::Text => with_values(&mut |text| Values::from_url(Ok(text))),
-            Layout::Fields(members) => with_values(&mut |text| members.read(text, arena)),
-            Layout::Cdxj(members) => {
-                with_values(&mut |text| crawl::cdxj(text, members, has_time, arena));
+            Layout::Fields(members) | Layout::Cdxj(members) => {
+                let lines = JsonBlock::new(records.fill(block), arena);
+                let mut start = 0;
+                for record in block.iter_mut() {
+                    let text = (record.text(), lines, start);
+                    start += record.whole().len();
+                    let values = match self {
+                        Layout::Cdxj(_) => crawl::cdxj(text, members, has_time, arena),
+                        _ => members.read(text, arena),
+                    };
+                    *record = complete(&values, of_record(&values, *record));
+                }
             }
             Layout::JournalWord => {
                 with_values(&mut |text| Values::from_url(crawl::journal_url(text)))
@@ -100,12 +110,10 @@ impl Layout {
             }
             Layout::Log(line) => {
                 let mut origins = hosts.map(|hosts| Origins::new(hosts, arena));
-                let rest = records.rest();
-                records.fill(block);
-                let stops = Stops::of(&rest[..rest.len() - records.rest().len()]);
+                let stops = stops_in(records.fill(block), arena);
                 let mut start = 0;
                 for record in block.iter_mut() {
-                    let at = (record.text(), &stops, start);
+                    let at = (record.text(), stops, start);
                     start += record.whole().len();
                     *record = match origins.as_mut().and_then(|it| line.read_usual(at, it)) {
                         Some((url, values)) => {

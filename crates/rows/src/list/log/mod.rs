@@ -41,6 +41,7 @@ use std::str::FromStr;
 use std::sync::{Arc, LazyLock};
 
 use memchr::{memchr, memchr_iter, memmem, memrchr};
+use portcullis_engine::marks::Marks;
 
 use self::build::Chosen;
 use self::cut::{Piece, See, Segment};
@@ -50,7 +51,7 @@ pub(crate) use self::prefix::OpenStreams;
 use self::prefix::Prefix;
 use self::servers::{SERVERS, Server, Shows, Targets};
 use self::steps::Steps;
-pub(super) use self::steps::Stops;
+pub(super) use self::steps::stops_in;
 use super::host::{Given, Origins, Served, is_bare_address, joined};
 use super::noticed::Doubts;
 use super::request::{
@@ -454,11 +455,11 @@ impl LogLine {
     }
 
     /// Returns the URL and the values of a line that has nothing rare: those that [`LogLine::read`] finds.
-    /// `None` for other lines. The line begins at a place in the text of `stops`.
+    /// `None` for other lines. The line begins at a place in the text of [`stops_in`].
     #[inline]
     pub(super) fn read_usual<'c>(
         &self,
-        (text, stops, start): (&'c [u8], &Stops, usize),
+        (text, stops, start): (&'c [u8], Marks<'_>, usize),
         origins: &mut Origins<'_, 'c>,
     ) -> Option<(&'c [u8], Values<'c>)> {
         let format = &*self.format.0;

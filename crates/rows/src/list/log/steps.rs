@@ -5,15 +5,16 @@
 //! They cut a line from its start to its end, without escapes, doubled blanks and whatever else is rare. A line
 //! that they cut has the same fields as by [`LogFormat::cut`](super::LogFormat); the others are left to it.
 //!
-//! Cost: a few instructions a step. The quotes of a block are found before, 64 bytes at a time ([`Stops`]).
+//! Cost: a few instructions a step. The quotes of a block are found before ([`stops_in`]).
 
-use portcullis_engine::vectors::{Kind, Vectors, Work};
+use portcullis_engine::marks::Marks;
+use wide::u8x32;
 
+use super::super::Arena;
 use super::super::short::first_of;
 use super::cut::{Piece, Segment, end_of};
 use super::fields::{Extent, LogField, Slot, What};
 use super::time::{CLF_BYTES, TimeForm};
-use crate::input::{WINDOW_BYTES, places_in};
 
 /// The values that steps find. A format that has other ones needs more.
 const READ: [Slot; 5] = [Slot::Host, Slot::Request, Slot::Agent, Slot::Time, Slot::Client];
@@ -49,7 +50,7 @@ enum StepKind {
     Word,
     Clf,
     /// Where [`end_of`] finds it before a text, and no text in quotes begins or ends in it.
-    Found(LogField, Vec<u8>),
+    Found(Box<(LogField, Vec<u8>)>),
     /// So many bytes before a quote.
     UpToQuote(usize),
 }
@@ -84,33 +85,36 @@ impl Steps {
         is_clear.then_some(Steps { steps, end, has_tail })
     }
 
-    /// Cuts a line that begins at a place in the text of `stops`; `None` if it is one of the few that need more
+    /// Cuts a line that begins at a place in the text of [`stops_in`]; `None` if it is one of the few that need more
     /// than steps.
     #[inline]
-    pub fn cut<'t>(&self, line: &'t [u8], (stops, start): (&Stops, usize)) -> Option<Fields<'t>> {
+    pub fn cut<'t>(
+        &self,
+        line: &'t [u8],
+        (stops, start): (Marks<'_>, usize),
+    ) -> Option<Fields<'t>> {
         let mut fields = Fields::default();
-        let mut at = 0;
+        let (mut rest, end) = (line, start + line.len());
         for Step { before, part, value } in &self.steps {
-            at = before.behind(line, at)?;
-            // Doubled blanks are left to the other way.
-            let rest = || line.get(at..).filter(|rest| !rest.starts_with(b" "));
-            let stop = || stops.next(start + at).map(|stop| stop - start);
-            let end = match part {
+            rest = before.behind(rest)?;
+            let place = end - rest.len();
+            let stop = || stops.next(place).map(|stop| stop - place);
+            let bytes = match part {
                 StepKind::UpToQuote(bytes) => stop()?.checked_sub(*bytes)?,
-                StepKind::Clf => rest().map(|_| at + CLF_BYTES)?,
-                StepKind::Word => at + first_of([b' ', b'"'], rest()?)?,
-                StepKind::Found(field, behind) => {
-                    let end = at + end_of(*field, rest()?, behind)?;
-                    Some(end).filter(|end| stop().is_none_or(|stop| stop >= *end))?
+                // Doubled blanks are left to the other way.
+                _ if rest.starts_with(b" ") => return None,
+                StepKind::Clf => CLF_BYTES,
+                StepKind::Word => first_of([b' ', b'"'], rest)?,
+                StepKind::Found(found) => {
+                    let bytes = end_of(found.0, rest, &found.1)?;
+                    Some(bytes).filter(|bytes| stop().is_none_or(|stop| stop >= *bytes))?
                 }
             };
-            fields[value % FIELDS] = line.get(at..end)?;
-            at = end;
+            (fields[value % FIELDS], rest) = rest.split_at_checked(bytes)?;
         }
-        let end = self.end.behind(line, at)?;
         // Some configurations end with a blank.
-        let is_end = end == line.len() && line.last().is_some_and(|last| *last > b' ');
-        (is_end || self.has_tail).then_some(fields)
+        let is_end = |rest: &[u8]| rest.is_empty() && line.last().is_some_and(|last| *last > b' ');
+        self.end.behind(rest).filter(|rest| self.has_tail || is_end(rest)).map(|_| fields)
     }
 }
 
@@ -135,7 +139,7 @@ fn part_of(segment: &Segment, at: usize, is_last: bool) -> Option<StepKind> {
             (!segment.has_run() && !segment.is_loose).then_some(StepKind::Clf)
         }
         Extent::Words(1) if behind.starts_with(b" ") => Some(StepKind::Word),
-        _ => Some(StepKind::Found(field, behind.to_vec())),
+        _ => Some(StepKind::Found(Box::new((field, behind.to_vec())))),
     }
 }
 
@@ -167,54 +171,20 @@ impl Literal {
         Some(Literal { bytes: text.len(), word: u64::from_le_bytes(bytes), mask })
     }
 
-    /// Returns the place after it, if it stands at a place in a line.
+    /// Returns the text after it, if a text begins with it.
     #[inline]
-    fn behind(&self, line: &[u8], at: usize) -> Option<usize> {
-        let rest = line.get(at..)?;
-        let word = match rest.first_chunk() {
+    fn behind<'t>(&self, text: &'t [u8]) -> Option<&'t [u8]> {
+        let word = match text.first_chunk() {
             Some(bytes) => u64::from_le_bytes(*bytes),
-            None => rest.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte)),
+            None => text.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte)),
         };
-        ((word ^ self.word) & self.mask == 0 && self.bytes <= rest.len()).then_some(at + self.bytes)
+        ((word ^ self.word) & self.mask == 0).then(|| text.get(self.bytes..))?
     }
 }
 
-/// The places where texts in quotes may end, in the text of a block of lines.
-#[derive(Debug)]
-pub(in super::super) struct Stops(Vec<u64>);
-
-impl Stops {
-    /// Finds the quotes and backslashes of a text.
-    pub fn of(text: &[u8]) -> Stops {
-        Stops(Vectors::detect().run(Stopping(text)))
-    }
-
-    /// Returns the first one from a place on.
-    #[inline]
-    fn next(&self, place: usize) -> Option<usize> {
-        let (number, within) = (place / WINDOW_BYTES, place % WINDOW_BYTES);
-        let rest = self.0.get(number..)?;
-        let window = rest.first()? >> within;
-        if window != 0 {
-            return Some(place + window.trailing_zeros() as usize);
-        }
-        let (behind, window) = rest.iter().enumerate().skip(1).find(|(_, window)| **window != 0)?;
-        Some((number + behind) * WINDOW_BYTES + window.trailing_zeros() as usize)
-    }
-}
-
-/// See [`Stops::of`].
-struct Stopping<'t>(&'t [u8]);
-
-impl Work for Stopping<'_> {
-    type Output = Vec<u64>;
-
-    #[inline(always)]
-    fn with(self, _: impl Kind) -> Vec<u64> {
-        let mut all = vec![0; self.0.len().div_ceil(WINDOW_BYTES)];
-        for (window, places) in self.0.chunks(WINDOW_BYTES).zip(&mut all) {
-            *places = places_in(window, [b'"', b'\\']);
-        }
-        all
-    }
+/// Marks the places where texts in quotes may end, in the text of a block of lines: quotes and backslashes.
+pub(in super::super) fn stops_in<'c>(text: &[u8], arena: &'c Arena) -> Marks<'c> {
+    let is_stop =
+        |chunk: u8x32| chunk.simd_eq(u8x32::splat(b'"')) | chunk.simd_eq(u8x32::splat(b'\\'));
+    Marks::of(text, is_stop, |words| arena.alloc_slice_fill_default(words))
 }

@@ -35,9 +35,9 @@ fn check_usual(all: &LogLine, line: &[u8], given: Option<&Given>) -> bool {
         (record.url().to_vec(), record.problem(), doubts, values.time, agent, client)
     };
     let record = Record::plain(line, 0);
-    let stops = Stops::of(&[b"\"", line, b"\""].concat());
+    let stops = stops_in(&[b"\"", line, b"\""].concat(), &arena);
     let mut usual = || {
-        let (url, values) = all.read_usual((line, &stops, 1), &mut origins)?;
+        let (url, values) = all.read_usual((line, stops, 1), &mut origins)?;
         let doubts = values.doubts;
         Some(shown((record.with_url(url), values, doubts)))
     };
