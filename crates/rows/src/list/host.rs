@@ -235,12 +235,15 @@ pub(super) struct Origins<'h, 'c> {
     hosts: &'h Hosts,
     pub arena: &'c Arena,
     /// Hosts and their origins, which are empty if there is none.
-    known: [(&'c [u8], &'c [u8]); 16],
+    known: [(&'c [u8], &'c [u8]); 64],
 }
+
+/// An odd number whose multiples differ in their highest bits: 2⁶⁴ divided by the golden ratio.
+const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
 
 impl<'h, 'c> Origins<'h, 'c> {
     pub fn new(hosts: &'h Hosts, arena: &'c Arena) -> Origins<'h, 'c> {
-        Origins { hosts, arena, known: Default::default() }
+        Origins { hosts, arena, known: [(b"", b""); 64] }
     }
 
     /// Returns the beginning of the URLs of paths whose record has this host; `None` if it is invalid.
@@ -251,18 +254,17 @@ impl<'h, 'c> Origins<'h, 'c> {
         host: &'c [u8],
         as_in_url: impl FnOnce(&'c [u8]) -> &'c [u8],
     ) -> Option<&'c [u8]> {
-        let sum = match host {
-            [first, .., before, _] => host.len() ^ usize::from(*first) ^ usize::from(*before) << 2,
-            _ => 0,
-        };
-        let place = sum % self.known.len();
-        let (known, origin) = self.known[place];
+        let word = |text: &[u8]| text.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
+        // Most differ in their first bytes, or after `www.`.
+        let sum = word(host) ^ word(host.get(4..).unwrap_or_default()).rotate_left(20);
+        let place = (sum ^ host.len() as u64).wrapping_mul(SPREAD) >> 58;
+        let (known, origin) = self.known[place as usize];
         if !origin.is_empty() && are_same(known, host) {
             return Some(origin);
         }
         let own = Some(host).filter(|host| !is_none(host)).map(as_in_url);
         let origin = self.hosts.url_of_path(&[b""], own, None, self.arena).ok()?;
-        self.known[place] = (host, origin);
+        self.known[place as usize] = (host, origin);
         Some(origin)
     }
 }
@@ -455,7 +457,7 @@ pub fn given_host(text: &str) -> Result<String, &'static str> {
 }
 
 /// Returns one text of several.
-#[inline]
+#[inline(always)]
 pub(super) fn joined<'c>(parts: &[&[u8]], arena: &'c Arena) -> &'c [u8] {
     // Not zeroed before.
     let mut text = ArenaVec::with_capacity_in(parts.iter().map(|part| part.len()).sum(), arena);

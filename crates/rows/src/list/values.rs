@@ -15,6 +15,7 @@ pub use bumpalo::Bump as Arena;
 
 use super::noticed::{Doubts, Left};
 use super::request::is_whole_url;
+use super::short::first_of;
 use super::{OpenStreams, Problem};
 use crate::input::Record;
 use portcullis_captures::json_path::FieldValue;
@@ -134,9 +135,11 @@ pub(super) fn doubt_of_time(value: &FieldValue<'_>, unit: Option<TimeUnit>) -> D
 /// have `%20` or `+` for them, which no browser or crawler sends so.
 #[inline]
 pub(super) fn agent_of<'c>(value: &'c [u8], arena: &'c Arena) -> &'c [u8] {
-    if memchr::memchr(b' ', value).is_some() { value } else { agent_without_blanks(value, arena) }
+    let is_plain = first_of([b' '; 2], value).is_some() || first_of([b'+', b'%'], value).is_none();
+    if is_plain { value } else { agent_without_blanks(value, arena) }
 }
 
+#[cold]
 fn agent_without_blanks<'c>(value: &'c [u8], arena: &'c Arena) -> &'c [u8] {
     let has = |text: &[u8], part: &[u8]| memchr::memmem::find(text, part).is_some();
     let plus: [&[u8]; 5] = [b"+(", b";+", b"/5.0+", b"+%28", b"%3B+"];

@@ -102,6 +102,9 @@ fn push_on_one_line(record: &Record<'_>, out: &mut Vec<u8>) {
 
 /// Appends a value with escapes.
 fn push_escaped(value: &[u8], out: &mut Vec<u8>) {
+    if !value.iter().any(|byte| matches!(byte, b'\\' | b'\t' | b'\n' | b'\r' | b'\0')) {
+        return out.extend_from_slice(value);
+    }
     for &byte in value {
         match byte {
             b'\\' => out.extend_from_slice(b"\\\\"),
