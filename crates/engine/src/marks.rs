@@ -26,19 +26,13 @@ impl<'m> Marks<'m> {
     /// Returns the first mark from a place on; `None` if there is none.
     #[inline]
     pub fn next(self, place: usize) -> Option<usize> {
-        let (number, within) = (place / WINDOW_BYTES, place % WINDOW_BYTES);
-        let marks = self.0.get(number)? >> within;
-        if marks != 0 {
-            return Some(place + marks.trailing_zeros() as usize);
+        let (mut number, within) = (place / WINDOW_BYTES, place % WINDOW_BYTES);
+        let mut marks = self.0.get(number)? >> within << within;
+        while marks == 0 {
+            number += 1;
+            marks = *self.0.get(number)?;
         }
-        self.first_from(number + 1)
-    }
-
-    /// Returns the first mark from a window on.
-    fn first_from(self, window: usize) -> Option<usize> {
-        let rest = self.0.get(window..)?;
-        let behind = rest.iter().position(|marks| *marks != 0)?;
-        Some((window + behind) * WINDOW_BYTES + rest[behind].trailing_zeros() as usize)
+        Some(number * WINDOW_BYTES + marks.trailing_zeros() as usize)
     }
 }
 

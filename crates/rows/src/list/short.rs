@@ -10,6 +10,11 @@ pub(super) fn first_of([one, other]: [u8; 2], text: &[u8]) -> Option<usize> {
         let found = chunk.simd_eq(u8x16::splat(one)) | chunk.simd_eq(u8x16::splat(other));
         found.to_bitmask() & 0xffff
     };
+    // Most words end in the first bytes.
+    let first = text.first_chunk().map_or(0, places);
+    if first != 0 {
+        return Some(first.trailing_zeros() as usize);
+    }
     let (chunks, rest) = text.as_chunks::<16>();
     for (number, chunk) in chunks.iter().enumerate() {
         let found = places(chunk);
