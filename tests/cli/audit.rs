@@ -102,7 +102,7 @@ fn hosts_are_those_of_classify() {
 
 fn check_hosts(report: &Value, recount: &Recount) {
     let hosts = &report["hosts"];
-    assert_eq!(number(&hosts["asked"]), recount.hosts.len() as u64);
+    assert_eq!(number(&hosts["count"]), recount.hosts.len() as u64);
     let affected: Vec<_> =
         recount.hosts.iter().filter(|(_, host)| host.by_agent.iter().sum::<u64>() > 0).collect();
     assert_eq!(number(&hosts["affected"]), affected.len() as u64);

@@ -160,7 +160,8 @@ fn check_flags(args: &CompileArgs, sources: &Sources) -> anyhow::Result<()> {
         bail!("--history needs the captures, and {name} has only the newest of each origin");
     }
     if let Some((flag, _)) = given.filter(|_| sources.archives().is_empty()) {
-        bail!("{flag} is about archives, and {name} is a policy set; omit it");
+        let keeps = if *history { ", which keep their history without it" } else { "" };
+        bail!("{flag} is about archives, and not about policy sets such as {name}{keeps}; omit it");
     }
     if let Some(dialect) = text.dialect.filter(|&dialect| dialect != settings.dialect) {
         bail!(
@@ -282,7 +283,13 @@ fn show_problems(inputs: &[InputReport], [superseded_undated, same_second]: [u64
     });
     let broken = inputs.iter().flat_map(|input| {
         let named = input.broken_named.iter();
-        named.map(move |it| format!("note: {}: {}: left out: {}", input.name, it.place, it.problem))
+        named.map(move |it| {
+            let effect = match it.lost {
+                Some(_) => "its file is lost, and its origin unreachable from then on",
+                None => "left out",
+            };
+            format!("note: {}: {}: {effect}: {}", input.name, it.place, it.problem)
+        })
     });
     let sum = |of: fn(&InputReport) -> u64| inputs.iter().map(of).sum::<u64>();
     show_first(broken, sum(|input| input.broken), |rest| {

@@ -134,6 +134,10 @@ const TIPS: &[(&str, &str)] = &[
     ),
     ("--url", "URLs are arguments of check: portcullis check … URL"),
     ("--url-column", "--url-field names the column with the URL"),
+    (
+        "--policies <SET> with --max-robots-size <SIZE>",
+        "a policy set has its own size limit; omit --max-robots-size",
+    ),
     ("-u", "URLs are arguments of check: portcullis check … URL; a header is --user-agent"),
     (
         "<--robots <PATH>|--policies <SET>>",
@@ -185,7 +189,11 @@ fn add_tip(error: &mut clap::Error, program: &Command, command: &str) {
     let is_missing = error.kind() == ErrorKind::MissingRequiredArgument;
     let is_tip = is_missing || !typed.ends_with('>');
     let find = |typed: &str| TIPS.iter().find(|(name, _)| *name == typed && is_tip);
-    let known = find(&format!("{command} {typed}")).or_else(|| find(&typed));
+    let with = |prior: &str| TIPS.iter().find(|(name, _)| *name == format!("{typed} with {prior}"));
+    let known = match error.get(ContextKind::PriorArg) {
+        Some(ContextValue::String(prior)) => with(prior),
+        _ => find(&format!("{command} {typed}")).or_else(|| find(&typed)),
+    };
     let known = known.map(|(_, tip)| (*tip).to_owned());
     let is_unknown = error.kind() == ErrorKind::UnknownArgument;
     let tip = known.or_else(|| is_unknown.then(|| of_others(&typed, program))?);

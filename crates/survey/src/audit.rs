@@ -73,7 +73,7 @@ impl Report {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct HostFigures {
     /// The number of hosts of URLs. If one file applies to every URL, all hosts count as one.
-    pub asked: u64,
+    pub count: u64,
     /// The number of hosts with a URL that some agent must not fetch.
     pub affected: u64,
     /// The affected hosts, the most disallowed decisions first.
@@ -116,7 +116,7 @@ pub struct RuleFigures {
     /// The number of rules in all policies, including policies of earlier times.
     pub rules: u64,
     /// The number of rules in policies with URLs in the list.
-    pub asked: u64,
+    pub in_use: u64,
     /// The rules that decided a URL, ordered by the number of URLs.
     pub deciding: List<DecidingRule>,
 }
@@ -305,7 +305,7 @@ impl Audit {
             largest(rows, self.top, |&(key, ref row)| (row.disallowed, row.records, Reverse(key)));
         let rows = rows.into_iter().map(|(_, row)| row).collect();
         HostFigures {
-            asked: findings.hosts.len() as u64,
+            count: findings.hosts.len() as u64,
             affected: total,
             most_affected: List { total, rows },
         }
@@ -346,7 +346,7 @@ impl Audit {
         let of_asked = asked.keys().map(|policy| policies[*policy as usize].applicable);
         Ok(RuleFigures {
             rules: policies.iter().map(|policy| policy.applicable).sum(),
-            asked: of_asked.sum(),
+            in_use: of_asked.sum(),
             deciding: List { total, rows: most.into_iter().map(row).collect::<Result<_, _>>()? },
         })
     }

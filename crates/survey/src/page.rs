@@ -126,7 +126,7 @@ impl<'r> View<'r> {
             (_, 0) => "robots.txt files, without a URL to decide".to_owned(),
             ("file", _) => "URLs that crawlers may fetch by this robots.txt".to_owned(),
             _ => {
-                let hosts = counted(self.report.hosts.asked, "host");
+                let hosts = counted(self.report.hosts.count, "host");
                 format!("URLs that crawlers may fetch on {hosts}")
             }
         };
@@ -263,10 +263,10 @@ impl<'r> View<'r> {
             id: "hosts",
             title: "Hosts most affected",
             finding: html! {
-                @if hosts.asked == 0 { "No URL is on a host with a known robots.txt." }
+                @if hosts.count == 0 { "No URL is on a host with a known robots.txt." }
                 @else if hosts.affected == 0 { "No host disallows a URL for a crawler." }
                 @else {
-                    (grouped(hosts.affected)) " of " (counted(hosts.asked, "host"))
+                    (grouped(hosts.affected)) " of " (counted(hosts.count, "host"))
                     " disallow some URL for some crawler."
                 }
             },

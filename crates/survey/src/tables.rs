@@ -163,7 +163,7 @@ fn push_origins(text: &mut TextTables, origins: &OriginFigures, inputs: &[InputR
         let counts = [input.captures, input.broken].map(grouped);
         [input.name.clone(), format.to_owned()].into_iter().chain(counts).collect()
     };
-    text.table(&["input", "format", "captures", "broken"], inputs.iter().map(input));
+    text.table(&["input", "format", "captures", "left out"], inputs.iter().map(input));
     for input in inputs {
         if let Some(failure) = &input.failure {
             let name = visible(&input.name);
@@ -442,7 +442,7 @@ pub fn history(history: &[OriginHistory], are_all: bool) -> String {
 
 fn push_period(text: &mut TextTables, number: usize, period: &HostPeriod, all: Option<usize>) {
     let since = period.since.map_or("the beginning".to_owned(), UnixSeconds::to_rfc3339);
-    let until = period.until.map_or("now".to_owned(), UnixSeconds::to_rfc3339);
+    let until = period.until.map_or("the end of the set".to_owned(), UnixSeconds::to_rfc3339);
     let policy = match (period.state, period.verdict) {
         (PolicyState::Rules, _) => counted(period.rules as u64, "rule"),
         (state @ PolicyState::NoRules, _) | (state, None) => state.to_string(),

@@ -108,6 +108,12 @@ impl Crawler {
             Some(names) => (names, false),
             None => (text, true),
         };
+        if text.is_empty() {
+            return error(
+                text,
+                "empty name; separate names by commas alone: GPTBot,CCBot".to_owned(),
+            );
+        }
         for token in names.split('+') {
             if token.is_empty() {
                 return error(text, EMPTY.to_owned());

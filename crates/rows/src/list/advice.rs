@@ -435,13 +435,13 @@ fn of_fields(name: &str, line: &str, delimiter: u8) -> Option<String> {
         _ if fields.len() == 1 => return None,
         ([], []) => return None,
         _ if delimiter == b' ' => {
-            if let [number, url] = line.split_whitespace().collect::<Vec<_>>()[..]
-                && is_number(number.as_bytes())
+            if let [mark, url] = line.split_whitespace().collect::<Vec<_>>()[..]
+                && (is_number(mark.trim_end_matches('.').as_bytes()) || matches!(mark, "-" | "*"))
                 && has_scheme(url.as_bytes())
             {
                 let command = to_lines(name, "awk '{print $2}'");
                 return Some(format!(
-                    "it looks like URLs after their counts; remove these: {command}"
+                    "it looks like URLs after a count or a mark; keep the second word: {command}"
                 ));
             }
             return Some(

@@ -189,7 +189,7 @@ impl View<'_> {
             id: "rules",
             title: "Rules that decide most",
             finding: html! {
-                (grouped(*total)) " of " (counted(figures.asked, "rule"))
+                (grouped(*total)) " of " (counted(figures.in_use, "rule"))
                 " for these crawlers on the hosts of the URLs decided a URL."
             },
             body: html! {

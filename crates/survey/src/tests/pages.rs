@@ -78,7 +78,7 @@ fn report(rows: usize, agents: usize, text: impl Fn(usize) -> String) -> Report 
     };
     let samples_of = (0..3).map(sample).collect();
     records.invalid = Some(InvalidRecords { samples: samples_of, ..InvalidRecords::default() });
-    report.hosts.asked = 5_000;
+    report.hosts.count = 5_000;
     report.hosts.affected = 900;
     report.hosts.most_affected = list(rows, |index| HostRow {
         host: bytes(index),
