@@ -6,8 +6,8 @@
 //! Cost: one lookup for each host of a chunk; without runs no file but the output. Memory: the table,
 //! and a buffer for each run.
 
-use portcullis_files::runs::SortedRuns;
-use portcullis_files::scratch::{Scratch, Spool};
+use portcullis_files::runs::{SortedRuns, merge};
+use portcullis_files::scratch::Scratch;
 use portcullis_report::NameCounts;
 
 use super::limits::UNKNOWN_HOSTS_AT_ONCE;
@@ -21,21 +21,18 @@ pub struct HostCounts {
     output: Output,
     at_once: usize,
     table: NameCounts,
-    scratch: Scratch,
-    /// Hosts, each followed by its count in eight bytes.
+    /// Hosts, each with its count in eight bytes.
     runs: SortedRuns,
 }
 
 impl HostCounts {
     /// Opens the output.
     pub fn create(path: &OutputFile) -> Result<HostCounts, OutputFailed> {
-        let scratch = Scratch::next_to(path, usize::MAX);
         Ok(HostCounts {
             output: Output::create(path)?,
             at_once: UNKNOWN_HOSTS_AT_ONCE,
             table: NameCounts::default(),
-            runs: SortedRuns::new(&scratch, host_of),
-            scratch,
+            runs: SortedRuns::new(&Scratch::next_to(path, usize::MAX)),
         })
     }
 
@@ -61,38 +58,27 @@ impl HostCounts {
             if is_long { output.write(&std::mem::take(&mut text)) } else { Ok(()) }
         };
         sorted(&self.table).into_iter().try_for_each(|(host, urls)| write(host, urls))?;
-        let mut last: Option<(Vec<u8>, u64)> = None;
-        self.runs.merge(|host, record| {
-            let urls = record.last_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
-            match &mut last {
-                Some((same, sum)) if same == host => *sum += urls,
-                _ => {
-                    if let Some((host, urls)) = last.replace((host.to_vec(), urls)) {
-                        write(&host, urls)?;
-                    }
-                }
-            }
-            Ok(())
-        })?;
-        last.map_or(Ok(()), |(host, urls)| write(&host, urls))?;
+        for joined in merge(self.runs.readers()) {
+            let (host, counts) = joined?;
+            let urls =
+                |count: &Vec<u8>| count.first_chunk().map_or(0, |it| u64::from_le_bytes(*it));
+            write(&host, counts.iter().map(urls).sum())?;
+        }
         self.output.write(&text)?;
         self.output.complete()
     }
 
     /// Writes the table as a sorted run.
     fn spill(&mut self) -> Result<(), OutputFailed> {
-        let mut run = Spool::new(&self.scratch);
-        for (host, urls) in sorted(&self.table) {
-            run.write_record(&[host, &urls.to_le_bytes()].concat())?;
-        }
+        self.runs.push(|run| {
+            sorted(&self.table).into_iter().try_for_each(|(host, urls)| {
+                run.write_record(host)?;
+                run.write_record(&urls.to_le_bytes())
+            })
+        })?;
         self.table.clear();
-        self.runs.push(run)
+        Ok(())
     }
-}
-
-/// Returns the host of a record.
-fn host_of(record: &[u8]) -> Option<&[u8]> {
-    record.split_last_chunk::<{ size_of::<u64>() }>().map(|(host, _)| host)
 }
 
 /// Returns the hosts of a table with their counts, sorted.

@@ -161,6 +161,11 @@ impl Scratch {
         Table { scratch: self.clone(), bytes: 0 }
     }
 
+    /// Returns the error that bytes are not what was written.
+    pub fn changed(&self) -> WriteError {
+        self.failed(ErrorKind::InvalidData.into())
+    }
+
     fn failed(&self, source: io::Error) -> WriteError {
         let name = self.files.as_ref().map_or("memory", |files| &*files.name);
         WriteError::new(Path::new(name), source)
@@ -379,7 +384,7 @@ impl Spool {
 
     /// Returns the error that bytes are not what was written.
     pub fn changed(&self) -> WriteError {
-        self.scratch.failed(ErrorKind::InvalidData.into())
+        self.scratch.changed()
     }
 
     /// Returns the most bytes that are read at once.

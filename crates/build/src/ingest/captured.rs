@@ -1,15 +1,14 @@
 //! The captures of all resources, sorted by key in bounded memory.
 //!
-//! [`Newest`] collects captures in a table. A full table becomes a sorted run, [`Captured`], and is begun
-//! anew: one record per key, which are read in order and found by key. In the end the runs are merged, as
-//! is what is sorted already, such as the logs of sets. A run holds only what may still count.
+//! [`Newest`] collects captures in a table. A full table becomes a [sorted run](SortedRuns), and is begun
+//! anew. In the end the runs are merged to [`Captured`], as is what is sorted already, such as the logs of
+//! sets: one record per key, which are read in order and found by key. A run holds only what may still count.
 //!
 //! Cost: one look-up per capture, and two reads and writes of some 40 bytes per resource that counts, on
 //! all threads; finding a key reads [`BLOCK_BYTES`]. Memory: the table, one key for each block, and all
 //! that is kept of one host.
 
-use std::cmp::{Ordering, Reverse};
-use std::collections::BinaryHeap;
+use std::cmp::Ordering;
 use std::ops::Range;
 
 use hashbrown::HashMap;
@@ -18,7 +17,7 @@ use rayon::prelude::*;
 
 use portcullis_engine::bytes::{push_varint, take_varint};
 use portcullis_files::error::WriteError;
-use portcullis_files::limits::SORTED_RUNS_MAX;
+use portcullis_files::runs::{SortedRuns, merge};
 use portcullis_files::scratch::{Scratch, Spool, Table, push_record, take_record};
 
 use super::ahead::ahead;
@@ -49,7 +48,7 @@ pub(super) struct Newest {
     resources: HashMap<Box<[u8]>, Resources, foldhash::fast::RandomState>,
     /// About the bytes of the table.
     bytes: usize,
-    runs: Vec<Captured>,
+    runs: SortedRuns,
     pub(super) taken: u64,
     /// The captures that no longer count, and have no date.
     undated: u64,
@@ -63,7 +62,7 @@ impl Newest {
             keeps,
             resources: HashMap::default(),
             bytes: 0,
-            runs: Vec::new(),
+            runs: SortedRuns::new(scratch),
             taken: 0,
             undated: 0,
         }
@@ -100,68 +99,45 @@ impl Newest {
         if *bytes > self.scratch.run_bytes() { self.spill() } else { Ok(()) }
     }
 
-    /// Makes the table a run. If there are many runs, all of them become one first.
+    /// Makes the table a run, on this thread alone: others wait for the table, and a thread that waits for the
+    /// pool may take up work of theirs.
     fn spill(&mut self) -> Result<(), WriteError> {
-        if self.runs.len() == SORTED_RUNS_MAX {
-            let runs = self.runs.iter().map(Captured::reader).collect();
-            let merged = Captured::new(self.keeps, Form::Run, &self.scratch).merge(runs)?;
-            self.runs = vec![self.of_runs(merged)];
-        }
-        let run = self.run()?;
-        self.runs.push(run);
-        Ok(())
-    }
-
-    /// Empties the table and returns its content as a run, on this thread alone: others wait for the table,
-    /// and a thread that waits for the pool may take up work of theirs.
-    fn run(&mut self) -> Result<Captured, WriteError> {
-        let mut sorted = self.taken();
-        sorted.sort_unstable_by(|one, other| one.0.cmp(&other.0));
-        let mut run = Captured::new(self.keeps, Form::Run, &self.scratch);
-        let mut block = Block::default();
-        sorted.into_iter().try_for_each(|keyed| run.push(&mut block, keyed))?;
-        run.append(block)?;
-        Ok(run)
-    }
-
-    /// Empties the table and returns its content, on all threads.
-    fn sorted(&mut self, mut captured: Captured) -> Result<Captured, WriteError> {
-        let mut sorted = self.taken();
-        sorted.par_sort_unstable_by(|one, other| one.0.cmp(&other.0));
-        for some in sorted.chunks_mut(KEYS_AT_ONCE) {
-            let blocks = some.par_chunks_mut(KEYS_PER_PIECE).map(|keys| captured.blocks_of(keys));
-            let blocks = blocks.collect::<Result<Vec<_>, _>>()?;
-            blocks.into_iter().flatten().try_for_each(|block| captured.append(block))?;
-        }
-        Ok(captured)
-    }
-
-    fn taken(&mut self) -> Vec<Keyed> {
         self.bytes = 0;
-        std::mem::take(&mut self.resources).into_iter().collect()
-    }
-
-    /// Returns the captures of all runs, which were merged, with what their counts add.
-    fn of_runs(&self, mut merged: Captured) -> Captured {
-        merged.undated += self.runs.iter().map(|run| run.undated).sum::<u64>();
-        merged
+        let mut sorted: Vec<Keyed> = std::mem::take(&mut self.resources).into_iter().collect();
+        sorted.sort_unstable_by(|one, other| one.0.cmp(&other.0));
+        let Newest { runs, keeps, undated, .. } = self;
+        let mut record = Vec::new();
+        runs.push(|run| {
+            sorted.into_iter().try_for_each(|(key, mut resources)| {
+                let dropped = resources.iter_mut().map(|captures| settle_order(captures, *keeps));
+                *undated += dropped.sum::<u64>();
+                record.clear();
+                push_resources(Form::Run, &mut record, &resources)?;
+                run.write_record(&key)?;
+                run.write_record(&record)
+            })
+        })
     }
 
     /// Returns the captures of all resources. The dates are those of the inputs.
-    pub(super) fn finish(mut self, dates: NewestDates) -> Result<Captured, WriteError> {
-        let begun = |form| Captured::new(self.keeps, form, &self.scratch);
-        let (run, all) = (begun(Form::Run), Captured { dates, ..begun(Form::Sorted) });
-        let mut captured = match self.runs.is_empty() {
-            true => self.sorted(all)?,
-            false => {
-                let last = self.sorted(run)?;
-                self.runs.push(last);
-                let runs = self.runs.iter().map(Captured::reader).collect();
-                self.of_runs(ahead(runs, |runs| all.merge(runs))?)
-            }
+    pub(super) fn finish(self, dates: NewestDates) -> Result<Captured, WriteError> {
+        let Newest { scratch, keeps, resources, runs, undated, .. } = self;
+        let mut captured = Captured { dates, ..Captured::new(keeps, &scratch) };
+        captured.counts.undated = undated;
+        let mut sorted: Vec<Keyed> = resources.into_iter().collect();
+        sorted.par_sort_unstable_by(|one, other| one.0.cmp(&other.0));
+        if runs.is_empty() {
+            return captured.with_all(&mut sorted);
+        }
+        type Source<'s> = Box<dyn Iterator<Item = Result<Keyed, WriteError>> + Send + 's>;
+        let keyed = |record: Result<(Vec<u8>, Vec<u8>), WriteError>| {
+            let (key, record) = record?;
+            let resources = take_resources(Form::Run, &record).ok_or_else(|| scratch.changed())?;
+            Ok((key.into(), resources))
         };
-        captured.undated += self.undated;
-        Ok(captured)
+        let runs = runs.readers().map(|run| Box::new(run.map(keyed)) as Source<'_>);
+        let last: Source<'_> = Box::new(sorted.into_iter().map(Ok));
+        ahead(runs.chain([last]).collect(), |sources| captured.merge(sources))
     }
 }
 
@@ -169,16 +145,21 @@ impl Newest {
 #[derive(Debug)]
 pub struct Captured {
     pub(super) keeps: Keeps,
-    form: Form,
     /// The places of lost captures.
     dates: NewestDates,
     records: Spool,
     /// The first key of each block, its number among all keys, and where the block begins.
     blocks: Vec<(Box<[u8]>, u64, u64)>,
-    keys: u64,
     /// The bytes of the keys of blocks.
     key_bytes: usize,
     table: Table,
+    pub(super) counts: Counts,
+}
+
+/// Counts of captures that were sorted.
+#[derive(Debug, Default)]
+pub(super) struct Counts {
+    keys: u64,
     pub(super) resources: u64,
     /// Captures that no longer count, and have no date.
     pub(super) undated: u64,
@@ -190,6 +171,17 @@ pub struct Captured {
     pub(super) has_origin: bool,
 }
 
+impl Counts {
+    fn add(&mut self, other: Counts) {
+        self.keys += other.keys;
+        self.resources += other.resources;
+        self.undated += other.undated;
+        self.same_second += other.same_second;
+        self.rows.add(other.rows);
+        self.has_origin |= other.has_origin;
+    }
+}
+
 /// The records of some keys in order, and what they add to the counts of [`Captured`].
 #[derive(Default)]
 struct Block {
@@ -197,12 +189,7 @@ struct Block {
     first: Box<[u8]>,
     last: Vec<u8>,
     record: Vec<u8>,
-    keys: u64,
-    resources: u64,
-    undated: u64,
-    same_second: u64,
-    rows: RowsOfInputs,
-    has_origin: bool,
+    counts: Counts,
 }
 
 impl Block {
@@ -213,39 +200,29 @@ impl Block {
         mut resources: Resources,
         captured: &Captured,
     ) -> Result<(), WriteError> {
-        let Captured { keeps, form, ref dates, .. } = *captured;
-        if form == Form::Sorted {
-            self.rows.take(key, &mut resources);
-        }
+        let Captured { keeps, ref dates, .. } = *captured;
+        let counts = &mut self.counts;
+        counts.rows.take(key, &mut resources);
         for captures in &mut resources {
-            if form == Form::Sorted {
-                dates.place(captures, keeps.0);
-            }
-            self.undated += settle_order(captures, keeps);
-            if form == Form::Sorted {
-                rivals::compare(captures);
-                date_repeated(captures);
-            }
+            dates.place(captures, keeps.0);
+            counts.undated += settle_order(captures, keeps);
+            rivals::compare(captures);
+            date_repeated(captures);
         }
-        if form == Form::Sorted {
-            self.same_second += rivals::count(&resources);
-        }
+        counts.same_second += rivals::count(&resources);
         let count = resources.iter().filter(|captures| !captures.is_empty()).count();
         if count == 0 {
             return Ok(());
         }
+        counts.keys += 1;
+        counts.resources += count as u64;
+        counts.has_origin |= place::is_origin(key);
         if self.records.is_empty() {
             self.first = key.into();
         }
-        self.keys += 1;
-        self.resources += count as u64;
-        self.has_origin |= place::is_origin(key);
         self.record.clear();
         push_key(&mut self.record, &self.last, key);
-        form.push(&mut self.record, &resources, &mut |out, _, blob| {
-            push_varint(out, blob.0);
-            Ok(())
-        })?;
+        push_resources(Form::Sorted, &mut self.record, &resources)?;
         push_record(&mut self.records, &self.record);
         self.last.clear();
         self.last.extend_from_slice(key);
@@ -259,70 +236,47 @@ impl Block {
 
 impl Captured {
     /// Begins without captures.
-    pub(super) fn new(keeps: Keeps, form: Form, scratch: &Scratch) -> Captured {
+    pub(super) fn new(keeps: Keeps, scratch: &Scratch) -> Captured {
         Captured {
             keeps,
-            form,
             dates: NewestDates::default(),
             records: Spool::new(scratch),
             blocks: Vec::new(),
-            keys: 0,
             key_bytes: 0,
             table: scratch.table(),
-            resources: 0,
-            undated: 0,
-            same_second: 0,
-            rows: RowsOfInputs::default(),
-            has_origin: false,
+            counts: Counts::default(),
         }
     }
 
     /// Adds captures that are sorted by key. Those of one key come in the order of `sources`.
     pub(super) fn merge<E: From<WriteError>, S: Iterator<Item = Result<Keyed, E>>>(
         mut self,
-        mut sources: Vec<S>,
+        sources: Vec<S>,
     ) -> Result<Captured, E> {
         let mut block = Block::default();
-        let mut heads: Vec<Option<Resources>> = Vec::new();
-        let mut next = BinaryHeap::new();
-        for (number, source) in sources.iter_mut().enumerate() {
-            let (key, resources) = source.next().transpose()?.unzip();
-            next.extend(key.map(|key| Reverse((key, number))));
-            heads.push(resources);
+        for joined in merge(sources) {
+            let (key, resources) = joined?;
+            let resources = resources.into_iter().reduce(|mut all, more| {
+                all.iter_mut().zip(more).for_each(|(own, more)| own.extend(more));
+                all
+            });
+            block.push(&key, resources.unwrap_or_default(), &self)?;
+            if block.is_full() {
+                self.append(std::mem::take(&mut block))?;
+            }
         }
-        let mut last = None;
-        while let Some(Reverse((key, number))) = next.pop() {
-            let resources = heads[number].take().expect("a key has captures");
-            self.join(&mut block, &mut last, key, resources)?;
-            let (key, resources) = sources[number].next().transpose()?.unzip();
-            next.extend(key.map(|key| Reverse((key, number))));
-            heads[number] = resources;
-        }
-        last.map_or(Ok(()), |last| self.push(&mut block, last))?;
         self.append(block)?;
         Ok(self)
     }
 
-    /// Adds captures to the last key if it is theirs; otherwise stores the last key first.
-    fn join(
-        &mut self,
-        block: &mut Block,
-        last: &mut Option<Keyed>,
-        key: Box<[u8]>,
-        resources: Resources,
-    ) -> Result<(), WriteError> {
-        let Some((_, all)) = last.as_mut().filter(|(last, _)| *last == key) else {
-            let before = last.replace((key, resources));
-            return before.map_or(Ok(()), |before| self.push(block, before));
-        };
-        all.iter_mut().zip(resources).for_each(|(own, more)| own.extend(more));
-        Ok(())
-    }
-
-    /// Adds captures to the last block, which is appended when it is full.
-    fn push(&mut self, block: &mut Block, (key, resources): Keyed) -> Result<(), WriteError> {
-        block.push(&key, resources, self)?;
-        if block.is_full() { self.append(std::mem::take(block)) } else { Ok(()) }
+    /// Adds captures that are sorted by key, on all threads. They are taken.
+    fn with_all(mut self, sorted: &mut [Keyed]) -> Result<Captured, WriteError> {
+        for some in sorted.chunks_mut(KEYS_AT_ONCE) {
+            let blocks = some.par_chunks_mut(KEYS_PER_PIECE).map(|keys| self.blocks_of(keys));
+            let blocks = blocks.collect::<Result<Vec<_>, _>>()?;
+            blocks.into_iter().flatten().try_for_each(|block| self.append(block))?;
+        }
+        Ok(self)
     }
 
     /// Codes captures, which are taken.
@@ -338,21 +292,16 @@ impl Captured {
         Ok(blocks)
     }
 
-    fn append(&mut self, block: Block) -> Result<(), WriteError> {
-        let Block { records, first, keys, resources, undated, has_origin, .. } = block;
-        self.undated += undated;
-        self.same_second += block.same_second;
-        self.rows.add(block.rows);
+    fn append(&mut self, Block { records, first, counts, .. }: Block) -> Result<(), WriteError> {
+        let number = self.counts.keys;
+        self.counts.add(counts);
         if records.is_empty() {
             return Ok(());
         }
         self.key_bytes += first.len();
-        self.blocks.push((first, self.keys, self.records.len()));
+        self.blocks.push((first, number, self.records.len()));
         let places = self.blocks.capacity() * size_of::<(Box<[u8]>, u64, u64)>();
         self.table.resize(places + self.key_bytes)?;
-        self.keys += keys;
-        self.resources += resources;
-        self.has_origin |= has_origin;
         self.records.write(&records)
     }
 
@@ -366,13 +315,12 @@ impl Captured {
     pub(super) fn get(&self, key: &[u8]) -> Result<Option<(u64, Resources)>, WriteError> {
         let after = self.blocks.partition_point(|(first, ..)| **first <= *key);
         let Some(block) = after.checked_sub(1) else { return Ok(None) };
-        let mut number = 0;
+        let mut number = self.blocks[block].1;
         let found = self.some_of(block, |other| {
             let order = other.cmp(key);
             number += u64::from(order == Ordering::Less);
             order
         });
-        let number = self.blocks[block].1 + number;
         Ok(found?.pop().map(|(_, resources)| (number, resources)))
     }
 
@@ -404,7 +352,7 @@ impl Captured {
                 match wanted(&key) {
                     Ordering::Less => {}
                     Ordering::Equal => {
-                        some.push((key.as_slice().into(), resources(self.form, record)?))
+                        some.push((key.as_slice().into(), take_resources(Form::Sorted, record)?))
                     }
                     Ordering::Greater => break,
                 }
@@ -463,8 +411,16 @@ impl Iterator for CapturedReader<'_> {
     }
 }
 
-/// Reads the rest of a record: captures whose references are numbers of a pool.
-fn resources(form: Form, mut rest: &[u8]) -> Option<Resources> {
+/// Appends captures, whose references are numbers of a pool.
+fn push_resources(form: Form, out: &mut Vec<u8>, resources: &Resources) -> Result<(), WriteError> {
+    form.push(out, resources, &mut |out, _, blob| {
+        push_varint(out, blob.0);
+        Ok(())
+    })
+}
+
+/// Reads the rest of a record, which [`push_resources`] wrote.
+fn take_resources(form: Form, mut rest: &[u8]) -> Option<Resources> {
     let resources = form.take(&mut rest, (BlobID, |rest| take_varint(rest).map(BlobID)))?;
     rest.is_empty().then_some(resources)
 }

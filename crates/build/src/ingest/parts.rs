@@ -22,7 +22,7 @@ use portcullis_set::file::{Damage, Section, SetError};
 use portcullis_set::stored::PolicySet;
 
 use super::ahead::ahead;
-use super::captured::{Captured, Newest};
+use super::captured::{Captured, Counts, Newest};
 use super::files::{Files, Part, Parts, ReadPart};
 use super::known::{Held, Keeps, Keyed, Known, Resources};
 use super::log::{Form, take_bytes, take_key};
@@ -145,7 +145,7 @@ impl Merger {
         self.captures += taken;
         // Next to a set, they may be what its origins redirect to.
         let has_captures = inputs.iter().any(|input| input.captures > 0);
-        if !(captured.has_origin && has_captures) && self.inputs.is_empty() {
+        if !(captured.counts.has_origin && has_captures) && self.inputs.is_empty() {
             return Err(IngestError::of_inputs(inputs, describe_nothing));
         }
         self.parts.push(captured);
@@ -193,7 +193,7 @@ impl Merger {
         self.inputs.extend(all_inputs);
         // What was in doubt in the inputs of a set was noted when it was compiled.
         let mut merged = merged?;
-        merged.same_second = 0;
+        merged.counts.same_second = 0;
         self.parts.push(merged);
         sets.iter().try_for_each(|set| Ok(set.is_whole()?))
     }
@@ -239,20 +239,21 @@ impl Merger {
             1 => self.parts.pop().expect("a part"),
             _ => {
                 let mut all = self.merged(self.parts.iter().map(Captured::reader).collect())?;
-                all.undated += self.parts.iter().map(|part| part.undated).sum::<u64>();
-                all.same_second = self.parts.iter().map(|part| part.same_second).sum();
+                all.counts.undated +=
+                    self.parts.iter().map(|part| part.counts.undated).sum::<u64>();
+                all.counts.same_second =
+                    self.parts.iter().map(|part| part.counts.same_second).sum();
                 all
             }
         };
-        let Captured { undated: superseded_undated, same_second, .. } = captured;
+        let &Counts { undated: superseded_undated, same_second, resources, .. } = &captured.counts;
         let numbers = std::mem::take(&mut self.numbers);
         let Merger { config, pool, inputs, captures, .. } = self;
         let mut numbered: Vec<_> = numbers.into_iter().chain(0..).zip(&inputs).collect();
         numbered.sort_by_key(|(number, _)| *number);
         let numbered: Vec<_> = numbered.into_iter().map(|(_, input)| input.clone()).collect();
         let doubted = config.capture.doubted();
-        let superseded =
-            if config.history { 0 } else { captures.saturating_sub(captured.resources) };
+        let superseded = if config.history { 0 } else { captures.saturating_sub(resources) };
         let IngestConfig { dialect, robots_bytes_max, settle, scratch, .. } = config;
         let provenance = Provenance::of(&numbered, &settle).to_json();
         let compiling = CompileConfig { dialect, robots_bytes_max, provenance, scratch };
@@ -275,7 +276,7 @@ impl Merger {
         sources: Vec<impl Iterator<Item = Result<Keyed, E>> + Send>,
     ) -> Result<Captured, E> {
         let (keeps, scratch) = (self.keeps(), &self.config.scratch);
-        ahead(sources, |sources| Captured::new(keeps, Form::Sorted, scratch).merge(sources))
+        ahead(sources, |sources| Captured::new(keeps, scratch).merge(sources))
     }
 }
 

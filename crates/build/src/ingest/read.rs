@@ -86,7 +86,7 @@ pub(super) fn read_all(
     let dates = numbers.iter().zip(&reports);
     let dates = dates.filter_map(|(number, it)| Some((*number, it.report.captured?.last)));
     let mut captured = newest.finish(NewestDates(dates.collect()))?;
-    let mut rows = std::mem::take(&mut captured.rows.0);
+    let mut rows = std::mem::take(&mut captured.counts.rows.0);
     for (number, report) in numbers.iter().zip(&mut reports) {
         let Rows { captures, left_out } = rows.remove(number).unwrap_or_default();
         report.report.captures = report.report.captures.saturating_sub(captures);
