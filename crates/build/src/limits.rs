@@ -1,5 +1,7 @@
 //! Bounds of compiling policy sets.
 
+use portcullis_files::budget::Share;
+
 /// Hash seeds that are tried for a set's host table. If each of them leaves a run that is too long,
 /// the set cannot be compiled.
 ///
@@ -12,18 +14,18 @@ pub const SET_HOST_SEEDS_MAX: usize = 16;
 pub const PLANNED_POLICIES_MAX: usize = 1_024;
 
 /// Bytes per thread of the plans in one batch when a set is compiled: 32 MiB, or one policy. All threads
-/// have 1/16 of the memory of the compiler at most. As many bytes of files are read for plans at once, and
+/// have a 16th of the memory of the compiler at most. As many bytes of files are read for plans at once, and
 /// three batches are in memory: one is planned, one added, and the rule sets of one written.
 ///
 /// Source: our choice; hundreds of usual files, or one or two hostile ones of 500 KiB.
-pub const PLANNED_BYTES_PER_THREAD_MAX: usize = 32 * 1024 * 1024;
+pub const PLANS_PER_THREAD: Share = Share { parts: 16, bytes_max: 32 * 1024 * 1024 };
 
 /// Bytes of compiled rules that are remembered so that equal groups are compiled once: 32 MiB, and an eighth
 /// of the memory of the compiler.
 ///
 /// Source: our choice. All rule sets of 32,711 real files have 12 MB. When they take more, all are forgotten,
 /// and compiled again.
-pub const COMPILED_RULES_BYTES_MAX: usize = 32 * 1024 * 1024;
+pub const COMPILED_RULES: Share = Share { parts: 8, bytes_max: 32 * 1024 * 1024 };
 
 /// Broken records of one input that are listed; the rest is counted.
 ///
@@ -35,7 +37,7 @@ pub const BROKEN_RECORDS_NAMED: usize = 10;
 ///
 /// Source: our choice; some hundred for each distinct body. When they take more, all are forgotten, and later
 /// bodies are parsed again.
-pub const PARSED_BODIES_BYTES_MAX: usize = 32 * 1024 * 1024;
+pub const PARSED_BODIES: Share = Share { parts: 8, bytes_max: 32 * 1024 * 1024 };
 
 /// Bytes of strings in which equal ones are found while a set is compiled, in each of two generations of
 /// their table, with 16 for each: 4 MiB.
@@ -96,6 +98,13 @@ pub const KEY_BYTES_AHEAD_MAX: usize = 1024 * 1024;
 ///
 /// Source: our choice. Releasing takes some microseconds.
 pub const MAPPED_BYTES_PER_RELEASE: usize = 8 * 1024 * 1024;
+
+/// Bytes that are read of all open sets before their pages are released: 32 MiB at most, and a 32nd of the memory of
+/// the compiler.
+///
+/// Source: our choice. Mapped pages count as memory of the process too, and some times as many are mapped around
+/// those that are read.
+pub const MAPPED: Share = Share { parts: 32, bytes_max: 32 * 1024 * 1024 };
 
 /// Files that are read of a set before the captures that have them are taken: 256.
 ///

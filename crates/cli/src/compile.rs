@@ -134,7 +134,7 @@ pub fn run(args: CompileArgs, files: &Files) -> anyhow::Result<()> {
         history_captures: ingested.standings.has_history().then_some(counts.captures),
         as_of: ingested.settle.time().map(UnixSeconds::to_rfc3339),
         spilled_bytes: scratch.spilled_bytes(),
-        memory_bytes: Some(scratch.memory()).filter(|&memory| memory < usize::MAX),
+        memory_bytes: scratch.budget().bytes(),
     };
     summary::write(&summary, &object)
 }

@@ -12,14 +12,17 @@
 //! | `input` | inputs: opened, mapped or read, decompressed; chunks that end at records |
 //! | `compression` | gzip and zstd of files, codings of HTTP bodies |
 //! | `atomic_file` | files that appear under their names complete, or not at all |
+//! | `budget` | the memory of a run, and what is drawn from it |
 //! | `scratch` | byte sequences that grow in memory and go on in temporary files |
 //! | `runs` | sorted runs of records: an external merge sort |
 //!
-//! `expand`, `input` and `compression` need the feature `read`, and the last three `write`: a
+//! `expand`, `input` and `compression` need the feature `read`, and the last four `write`: a
 //! program that only asks a set needs neither.
 
 #[cfg(feature = "write")]
 pub mod atomic_file;
+#[cfg(feature = "write")]
+pub mod budget;
 #[cfg(feature = "read")]
 pub mod compression;
 pub mod error;

@@ -8,7 +8,7 @@
 //! failing disk, or another program that writes to the file, is an error and no other set.
 //!
 //! Cost: one copy into memory. What does not fit there is written and read once more. Memory: a quarter of that
-//! of the [`Scratch`] for all spools, and [`SPOOL_BUFFER_BYTES`] at most for each. Everything that touches a
+//! of the [`Scratch`] for all spools, and [`SPOOL_BUFFER`] at most for each. Everything that touches a
 //! file can fail with [`WriteError`].
 
 use std::borrow::Cow;
@@ -19,14 +19,15 @@ use std::io::{self, BufReader, ErrorKind, Read, Seek as _, SeekFrom, Write};
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use twox_hash::XxHash3_64;
 use zerocopy::{Immutable, IntoBytes};
 
 use crate::atomic_file::folder_of;
+use crate::budget::{Budget, Drawn, SPOOL_BUFFER};
 use crate::error::WriteError;
-use crate::limits::{COMPILE_MEMORY_MIN, SORT_RUN_BYTES_MAX, SPOOL_BUFFER_BYTES};
+use crate::limits::COMPILE_MEMORY_MIN;
 use crate::read_at::ReadAt;
 
 /// The size of a reader's buffer, in bytes, unless all that it reads is less: what is small is read often.
@@ -40,21 +41,17 @@ const PIECE_BYTES: u64 = 256 * 1024;
 pub struct Scratch {
     /// `None` if everything stays in memory.
     files: Option<Files>,
-    /// The bytes of the tables that stay in memory.
-    tables: Arc<AtomicUsize>,
-    /// The bytes that spools keep in memory next to their buffers.
-    kept: Arc<AtomicUsize>,
+    budget: Budget,
     spilled: Arc<AtomicU64>,
     stop: Option<Arc<AtomicBool>>,
 }
 
-/// Where temporary files are, and the memory that is used instead.
+/// Where temporary files are.
 #[derive(Clone, Debug)]
 struct Files {
     folder: Arc<Path>,
     /// The name of a temporary file in errors.
     name: Arc<str>,
-    memory: usize,
 }
 
 impl Scratch {
@@ -94,8 +91,8 @@ impl Scratch {
     }
 
     fn of(folder: &Path, name: &str, memory: usize) -> Scratch {
-        let files = Some(Files { folder: folder.into(), name: name.into(), memory });
-        Scratch { files, ..Scratch::default() }
+        let files = Some(Files { folder: folder.into(), name: name.into() });
+        Scratch { files, budget: Budget::new(Some(memory)), ..Scratch::default() }
     }
 
     /// Ends the work that uses this scratch when `stop` becomes true: soon afterwards, and before it
@@ -127,9 +124,9 @@ impl Scratch {
         usize::try_from(all / 4).unwrap_or(usize::MAX)
     }
 
-    /// Returns about the memory that is used, in bytes; [`usize::MAX`] if everything stays in memory.
-    pub fn memory(&self) -> usize {
-        self.files.as_ref().map_or(usize::MAX, |files| files.memory)
+    /// Returns about the memory that is used.
+    pub fn budget(&self) -> &Budget {
+        &self.budget
     }
 
     /// Returns the bytes that were written to temporary files.
@@ -137,28 +134,9 @@ impl Scratch {
         self.spilled.load(Ordering::Relaxed)
     }
 
-    /// Returns the bytes of a run that is sorted in memory.
-    pub fn run_bytes(&self) -> usize {
-        self.share(4, SORT_RUN_BYTES_MAX)
-    }
-
-    fn buffer_bytes(&self) -> usize {
-        self.share(64, SPOOL_BUFFER_BYTES)
-    }
-
-    /// Returns the bytes that all spools may keep in memory next to their buffers.
-    fn kept_bytes_max(&self) -> usize {
-        self.share(4, usize::MAX)
-    }
-
-    /// Returns this share of the memory, up to a limit, if temporary files hold the rest.
-    fn share(&self, parts: usize, bytes_max: usize) -> usize {
-        self.files.as_ref().map_or(usize::MAX, |files| (files.memory / parts).min(bytes_max))
-    }
-
     /// Begins a table that stays in memory.
     pub fn table(&self) -> Table {
-        Table { scratch: self.clone(), bytes: 0 }
+        Table { scratch: self.clone(), drawn: self.budget.for_table() }
     }
 
     /// Returns the error that bytes are not what was written.
@@ -177,7 +155,7 @@ impl Scratch {
 #[derive(Debug, Default)]
 pub struct Table {
     scratch: Scratch,
-    bytes: usize,
+    drawn: Drawn,
 }
 
 impl Table {
@@ -187,27 +165,13 @@ impl Table {
     ///
     /// If the tables of the scratch are too large together.
     pub fn resize(&mut self, bytes: usize) -> Result<(), WriteError> {
-        if bytes == self.bytes {
-            return Ok(());
-        }
-        let tables = &self.scratch.tables;
-        let before = tables.fetch_add(bytes.wrapping_sub(self.bytes), Ordering::Relaxed);
-        let all = before.wrapping_add(bytes.wrapping_sub(self.bytes));
-        self.bytes = bytes;
-        let max = self.scratch.memory().max(COMPILE_MEMORY_MIN) / 2;
-        if self.scratch.files.is_none() || all <= max {
-            return Ok(());
-        }
+        let Table { scratch, drawn } = self;
+        let Err(all) = drawn.resize(bytes) else { return Ok(()) };
+        let max = drawn.max.unwrap_or(usize::MAX);
         let needs = format!(
             "they take {all} bytes so far, and may take {max}, half of it; try twice as much memory"
         );
-        Err(self.scratch.failed(io::Error::new(ErrorKind::OutOfMemory, needs)))
-    }
-}
-
-impl Drop for Table {
-    fn drop(&mut self) {
-        self.scratch.tables.fetch_sub(self.bytes, Ordering::Relaxed);
+        Err(scratch.failed(io::Error::new(ErrorKind::OutOfMemory, needs)))
     }
 }
 
@@ -259,42 +223,14 @@ pub struct Spool {
     hash: Hash,
     /// The bytes after those in the file.
     tail: Vec<u8>,
-    kept: Kept,
-}
-
-/// The bytes that a spool keeps in memory next to its buffer.
-#[derive(Debug, Default)]
-struct Kept {
-    /// The bytes of all spools.
-    all: Arc<AtomicUsize>,
-    bytes: usize,
-}
-
-impl Kept {
-    /// Sets the number of bytes, unless all spools together would have more than `max`.
-    fn resize(&mut self, bytes: usize, max: usize) -> bool {
-        let more = bytes.wrapping_sub(self.bytes);
-        let after = self.all.fetch_add(more, Ordering::Relaxed).wrapping_add(more);
-        let fits = after <= max;
-        match fits {
-            true => self.bytes = bytes,
-            false => _ = self.all.fetch_sub(more, Ordering::Relaxed),
-        }
-        fits
-    }
-}
-
-impl Drop for Kept {
-    fn drop(&mut self) {
-        self.all.fetch_sub(self.bytes, Ordering::Relaxed);
-    }
+    /// The bytes that are kept in memory next to the buffer.
+    kept: Drawn,
 }
 
 impl Spool {
     /// Creates an empty spool.
     pub fn new(scratch: &Scratch) -> Spool {
-        let kept = Kept { all: Arc::clone(&scratch.kept), bytes: 0 };
-        Spool { scratch: scratch.clone(), kept, ..Spool::default() }
+        Spool { scratch: scratch.clone(), kept: scratch.budget.for_spool(), ..Spool::default() }
     }
 
     /// Appends bytes.
@@ -310,13 +246,12 @@ impl Spool {
 
     /// Makes room for so many bytes in memory. Returns whether there is any.
     fn has_room(&mut self, bytes: usize) -> bool {
-        if bytes <= self.scratch.buffer_bytes() {
+        if bytes <= self.scratch.budget.before_files(SPOOL_BUFFER) {
             return true;
         }
         // What comes after a file is only collected for it.
         let bytes = bytes.max(2 * self.tail.capacity());
-        let has_room =
-            self.file.is_none() && self.kept.resize(bytes, self.scratch.kept_bytes_max());
+        let has_room = self.file.is_none() && self.kept.resize(bytes).is_ok();
         if has_room {
             self.tail.reserve_exact(bytes - self.tail.len());
         }
@@ -341,7 +276,7 @@ impl Spool {
         self.tail.clear();
         if self.kept.bytes > 0 {
             self.tail = Vec::new();
-            self.kept.resize(0, usize::MAX);
+            self.kept = self.scratch.budget.for_spool();
         }
         Ok(())
     }
@@ -565,6 +500,8 @@ impl<T: IntoBytes + Immutable> Items<T> {
 mod tests {
     use super::*;
 
+    const SPOOL_BUFFER_BYTES: usize = SPOOL_BUFFER.bytes_max;
+
     /// Returns a scratch whose spools are in files as soon as they exceed their buffer.
     fn on_disk() -> (tempfile::TempDir, Scratch) {
         let folder = tempfile::tempdir().unwrap();
@@ -610,12 +547,13 @@ mod tests {
     fn what_fits_stays_in_memory() {
         let folder = tempfile::tempdir().unwrap();
         let disk = Scratch::in_folder(folder.path(), 64 * SPOOL_BUFFER_BYTES);
-        let kept = || disk.kept.load(Ordering::Relaxed);
+        let kept = || disk.budget.for_spool().all.load(Ordering::Relaxed);
+        let max = disk.budget.for_spool().max.unwrap();
         let bytes = vec![7; 6 * SPOOL_BUFFER_BYTES];
         let one = written(&disk, &bytes);
-        assert!(one.is_in_memory() && (bytes.len()..=disk.kept_bytes_max()).contains(&kept()));
+        assert!(one.is_in_memory() && (bytes.len()..=max).contains(&kept()));
         let (two, three) = (written(&disk, &bytes), written(&disk, &bytes));
-        assert!(!three.is_in_memory() && kept() <= disk.kept_bytes_max());
+        assert!(!three.is_in_memory() && kept() <= max);
         assert_eq!((all(&one).unwrap(), all(&two).unwrap()), (bytes.clone(), all(&three).unwrap()));
         drop((one, two, three));
         assert_eq!(kept(), 0);
@@ -658,8 +596,8 @@ mod tests {
         let disk = Scratch::in_folder("folder", COMPILE_MEMORY_MIN);
         for memory in [0, 1, COMPILE_MEMORY_MIN] {
             let little = Scratch::next_to(Path::new("a.set"), memory);
-            assert_eq!(little.memory(), COMPILE_MEMORY_MIN);
-            assert_eq!(little.buffer_bytes(), disk.buffer_bytes());
+            assert_eq!(little.budget.bytes(), Some(COMPILE_MEMORY_MIN));
+            assert_eq!(little.budget.of(SPOOL_BUFFER), disk.budget.of(SPOOL_BUFFER));
         }
     }
 

@@ -16,7 +16,7 @@
 //!
 //! Cost: each distinct file is planned once, and the rules of a group once in a while. Memory: some
 //! 30 bytes for each distinct file, rule set, order and response in a history, 40 for each name, 13 for each
-//! host, 8 for each block of the file, the last strings, and three times [`PLANNED_BYTES_PER_THREAD_MAX`] for
+//! host, 8 for each block of the file, the last strings, and three times [`PLANS_PER_THREAD`] for
 //! plans that are not yet written.
 
 mod config;
@@ -35,6 +35,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 use zerocopy::IntoBytes;
 
+use portcullis_files::budget::Share;
 use portcullis_files::error::WriteError;
 use portcullis_files::large_pages::ZeroedMemory;
 use portcullis_files::scratch::{Spool, Table};
@@ -44,8 +45,8 @@ use portcullis_set::layout::record::In;
 use crate::hosts::{Piece, Standings};
 use crate::ingest::StandingCounts;
 use crate::limits::{
-    COMPILED_RULES_BYTES_MAX, PLANNED_BYTES_PER_THREAD_MAX, PLANNED_POLICIES_MAX,
-    SET_HOST_SEEDS_MAX, SET_TEXT_BYTES_FREE, SET_TEXT_BYTES_PER_BYTE,
+    COMPILED_RULES, PLANNED_POLICIES_MAX, PLANS_PER_THREAD, SET_HOST_SEEDS_MAX,
+    SET_TEXT_BYTES_FREE, SET_TEXT_BYTES_PER_BYTE,
 };
 use crate::pool::BlobPool;
 use crate::standing::Content;
@@ -144,8 +145,9 @@ fn add_policies(
     policies: &mut PolicySections,
     writer: &mut impl SectionSink,
 ) -> Result<u64, CompileError> {
-    let bytes_max = PLANNED_BYTES_PER_THREAD_MAX * rayon::current_num_threads();
-    let bytes_max = bytes_max.min(config.scratch.memory() / 16);
+    let Share { parts, bytes_max } = PLANS_PER_THREAD;
+    let share = Share { parts, bytes_max: bytes_max * rayon::current_num_threads() };
+    let bytes_max = config.scratch.budget().of(share);
     let extract_bytes = |content: &Content| match *content {
         Content::File { extract, .. } => pool.bytes_of(extract),
         Content::Access(_) => 0,
@@ -239,7 +241,7 @@ impl<'c> Compiled<'c> {
             standings,
             config,
             distinct: DistinctPolicies::new(pool),
-            known: KnownRules::new(COMPILED_RULES_BYTES_MAX.min(scratch.memory() / 8)),
+            known: KnownRules::new(scratch.budget().of(COMPILED_RULES)),
             policies: PolicySections::new(scratch),
             hosts: HostSections::new(scratch, pool.places(), standings.has_history()),
             host_seed: 0,

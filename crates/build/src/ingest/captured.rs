@@ -16,6 +16,7 @@ use hashbrown::hash_map::EntryRef;
 use rayon::prelude::*;
 
 use portcullis_engine::bytes::{push_varint, take_varint};
+use portcullis_files::budget::SORT_RUN;
 use portcullis_files::error::WriteError;
 use portcullis_files::runs::{SortedRuns, merge};
 use portcullis_files::scratch::{Scratch, Spool, Table, push_record, take_record};
@@ -96,7 +97,7 @@ impl Newest {
         }
         captures.push(known);
         *bytes += (captures.capacity() - before) * size_of::<Known<BlobID>>();
-        if *bytes > self.scratch.run_bytes() { self.spill() } else { Ok(()) }
+        if *bytes > self.scratch.budget().before_files(SORT_RUN) { self.spill() } else { Ok(()) }
     }
 
     /// Makes the table a run, on this thread alone: others wait for the table, and a thread that waits for the

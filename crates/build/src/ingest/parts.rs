@@ -36,15 +36,11 @@ use super::{
 use crate::compile::{CompileConfig, text_bytes_max};
 use crate::hosts::Standings;
 use crate::limits::{
-    CAPTURES_AHEAD_MAX, FILE_BYTES_AHEAD_MAX, FILES_AHEAD_MAX, KEY_BYTES_AHEAD_MAX,
+    CAPTURES_AHEAD_MAX, FILE_BYTES_AHEAD_MAX, FILES_AHEAD_MAX, KEY_BYTES_AHEAD_MAX, MAPPED,
     MAPPED_BYTES_PER_RELEASE,
 };
 use crate::pool::{BlobID, SharedPool};
 use crate::provenance::{InputReport, Provenance, SettleConfig};
-
-/// Bytes that are read of all open sets before their pages are released, and 1/32 of the memory: mapped pages
-/// count as memory of the process too, and some times as many are mapped around those that are read.
-const MAPPED_BYTES_MAX: usize = 32 * 1024 * 1024;
 
 /// The pages besides a text that reading it touches: the page where it begins, and that of its policy.
 const PAGES_OF_TEXT: usize = 2 * 4_096;
@@ -163,7 +159,7 @@ impl Merger {
         if sets.is_empty() {
             return Ok(());
         }
-        let mapped_max = MAPPED_BYTES_MAX.min(self.config.scratch.memory() / 32);
+        let mapped_max = self.config.scratch.budget().of(MAPPED);
         let (mut logs, mut all_inputs) = (Vec::new(), Vec::new());
         let (rules, _) = self.keeps();
         for &set in sets {

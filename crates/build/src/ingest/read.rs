@@ -32,7 +32,7 @@ use super::known::{Held, Known, NewestDates, UNPLACED};
 use super::place::{self, Place, Places};
 use super::rivals::{Rivals, Rows};
 use super::{IngestConfig, IngestObserver, Progress};
-use crate::limits::{BROKEN_RECORDS_NAMED, PARSED_BODIES_BYTES_MAX};
+use crate::limits::{BROKEN_RECORDS_NAMED, PARSED_BODIES};
 use crate::pool::{BlobID, Fingerprint, SharedPool};
 use crate::provenance::InputReport;
 use crate::recent::Recent;
@@ -65,7 +65,7 @@ pub(super) fn read_all(
     let inputs = u32::try_from(reports.len()).expect("fewer than 2^32 inputs");
     let reports = reports.into_iter().map(|report| OpenReport { report, ..OpenReport::default() });
     let ingested = Ingesting { newest, reports: reports.collect(), failure: None };
-    let parsed = Recent::new(PARSED_BODIES_BYTES_MAX.min(config.scratch.memory() / 8));
+    let parsed = Recent::new(config.scratch.budget().of(PARSED_BODIES));
     let ingested = Mutex::new(ingested);
     let hasher = foldhash::quality::RandomState::default();
     let reading = Reading { open, config, observer, numbers, pool, ingested, parsed, hasher };
