@@ -21,7 +21,8 @@ use portcullis_robots::syntax::RobotsTxt;
 use portcullis_robots::url::Origin;
 use portcullis_robots::{AgentRules, Robots};
 use portcullis_set::PolicySet;
-use portcullis_set::batch::{Classifier, PathSession, Session};
+use portcullis_set::batch::{Classifier, PathSession, RecordPolicy, Session};
+use portcullis_set::stored::PolicyNumber;
 
 use super::corpus::Corpus;
 use super::engine::{Ask, Engine, Matcher, Pass, Tally, body_of};
@@ -206,9 +207,9 @@ struct OneSet<'c> {
     corpus: &'c Corpus,
     session: PathSession,
     /// The policy of each file.
-    policies: Vec<u32>,
+    policies: Vec<PolicyNumber>,
     /// The policies of the current block.
-    asked: Vec<u32>,
+    asked: Vec<RecordPolicy>,
     /// Asks the set of the corpus, which finds origins itself. Made by the first batch, which is not timed.
     batch: Option<Session>,
 }
@@ -225,7 +226,7 @@ impl<'c> OneSet<'c> {
         let set = load_files(origins.iter().zip(files.iter().copied()), &config);
         let number = |origin: &Origin| {
             let policy = set.policy_of(b"http", origin.key().as_bytes())?;
-            anyhow::Ok(policy.expect("each file has an origin").index() as u32)
+            anyhow::Ok(policy.expect("each file has an origin"))
         };
         let policies = origins.iter().map(number).collect::<Result<_>>()?;
         let session = PathSession::new(set, vec![corpus.agent.clone()])?;
@@ -236,7 +237,7 @@ impl<'c> OneSet<'c> {
     #[inline]
     fn decide(&mut self, files: impl Iterator<Item = usize>, paths: &[&[u8]]) -> Result<&[Answer]> {
         self.asked.clear();
-        self.asked.extend(files.map(|file| self.policies[file]));
+        self.asked.extend(files.map(|file| RecordPolicy::from(self.policies[file])));
         Ok(self.session.decide(&self.asked, paths)?)
     }
 }

@@ -13,7 +13,6 @@ use portcullis_files::scratch::Scratch;
 use portcullis_robots::access::UnixSeconds;
 use portcullis_set::batch::{BeforeFirst, Classifier};
 use portcullis_set::file::SetError;
-use portcullis_set::layout::NONE;
 use portcullis_set::stored::{PolicyNumber, PolicySet, StoredHost, StoredMoment};
 
 use crate::compile::{CompileConfig, text_bytes_max, to_memory};
@@ -99,15 +98,14 @@ impl AsOfReader<'_> {
         Ok(Some(Standing { content, facts: capture.facts }))
     }
 
-    fn content(&mut self, policy: PolicyNumber, others: u32) -> Result<Content, SetError> {
+    fn content(&mut self, policy: PolicyNumber, others: Option<u32>) -> Result<Content, SetError> {
         let access = self.files.set.policy(policy)?.access()?;
         let has_rules = match access.state {
             PolicyState::Rules => true,
             PolicyState::NoRules => false,
             _ => return Ok(Content::Access(access)),
         };
-        let others = if others == NONE { 0 } else { others + 1 };
-        let extract = self.part(Part::Extract(policy.index() as u32, has_rules))?;
+        let extract = self.part(Part::Extract(policy, has_rules))?;
         Ok(Content::File { extract, others: self.part(Part::Others(others))?, has_rules })
     }
 

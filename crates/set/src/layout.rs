@@ -16,6 +16,12 @@ pub const EVERY_HOST: &[u8] = b"*";
 /// Represents an absent position or number.
 pub const NONE: u32 = u32::MAX;
 
+/// Returns a position or number that may be absent.
+#[inline]
+pub fn position(word: U32) -> Option<u32> {
+    Some(word.get()).filter(|&position| position != NONE)
+}
+
 /// Slots in a line of the host table. A line is the tags of its slots, then the position + 1 of each
 /// slot's host (0 if the slot is free): 64 bytes, a cache line.
 pub const LINE_SLOTS: usize = 8;
@@ -146,7 +152,7 @@ impl HistoryRow {
     /// Returns the policy, if it depends on the captures of the resource alone.
     #[inline]
     pub fn own_policy(&self) -> Option<u32> {
-        Some(self.policy.get()).filter(|&policy| policy != NONE)
+        position(self.policy)
     }
 
     pub fn input(&self) -> u32 {

@@ -15,7 +15,7 @@ use portcullis_report::limits::SUMMARY_UNKNOWN_HOSTS_MAX;
 use portcullis_report::{ChunkError, Counts, Figures, Piece};
 use portcullis_rows::input::Record;
 use portcullis_set::Damage;
-use portcullis_set::batch::{Answers, NO_POLICY, NO_URL, OriginRecords, Session};
+use portcullis_set::batch::{Answers, OriginRecords, Session};
 use portcullis_set::stored::key_with_scheme;
 use portcullis_text::visible::cut_to_show;
 
@@ -187,9 +187,9 @@ fn each_host(
         let mut start = records.start;
         for policies in answers.policies()[records].chunk_by(|one, next| one == next) {
             let end = start + policies.len();
-            if policies[0] != NO_URL && policies[0] != NO_POLICY {
+            if let Some(policy) = policies[0].number() {
                 let decisions = &decisions[start * agents..end * agents];
-                with(host, policies[0], start..end, decisions);
+                with(host, policy.0, start..end, decisions);
             }
             start = end;
         }

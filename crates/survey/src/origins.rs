@@ -62,7 +62,7 @@ const MORE_THAN: [u64; 5] = [0, 2, 10, 100, 1_000];
 
 /// The key by which the files of a set differ: the policy, the position of the other records, the length and
 /// the notes.
-type FileKey = (PolicyNumber, u32, u32, NoteSet);
+type FileKey = (PolicyNumber, Option<u32>, u32, NoteSet);
 
 /// The number of origins of each file.
 #[derive(Debug)]

@@ -19,9 +19,9 @@ use crate::pool::{BlobID, SharedPool};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Part {
     /// The extract of a policy, which has rules or none.
-    Extract(u32, bool),
-    /// Other records: one more than their position, or 0 for none.
-    Others(u32),
+    Extract(PolicyNumber, bool),
+    /// Other records, by their position.
+    Others(Option<u32>),
 }
 
 /// A part of a file that was read.
@@ -60,9 +60,9 @@ impl<'m> Files<'m> {
     pub fn read(&self, part: Part) -> Result<ReadPart, SetError> {
         let (policy, has_rules) = match part {
             Part::Extract(policy, has_rules) => (policy, has_rules),
-            Part::Others(number) => return self.others(number.checked_sub(1)),
+            Part::Others(position) => return self.others(position),
         };
-        let policy = self.set.policy(PolicyNumber(policy))?;
+        let policy = self.set.policy(policy)?;
         let state = if has_rules { PolicyState::Rules } else { PolicyState::NoRules };
         // Otherwise a file that has lost its rules would allow everything.
         if policy.access()?.state != state {
@@ -85,8 +85,7 @@ impl<'m> Files<'m> {
 
     /// Reads the other records of a file, from their position.
     fn others(&self, position: Option<u32>) -> Result<ReadPart, SetError> {
-        let bytes = position.map(|position| self.set.other_records(position)).transpose()?;
-        let bytes = bytes.unwrap_or_default();
+        let bytes = self.set.other_records(position)?;
         match ListReader::from_others(&bytes).is_of(self.set.dialect()) {
             true => self.stored(&bytes, true),
             false => Err(self.odd("other records are not what a file has")),
@@ -144,12 +143,13 @@ mod tests {
         let log = set.file().required(SectionKind::LOG).unwrap();
         let pool = SharedPool::new(&Scratch::in_memory());
         let files = Files { set: &set, log, pool: &pool };
-        let has_rules = |number: u32| match set.policy(PolicyNumber(number)).unwrap().state() {
+        let has_rules = |number: PolicyNumber| match set.policy(number).unwrap().state() {
             Ok(PolicyState::Rules) => Some(Part::Extract(number, true)),
             Ok(PolicyState::NoRules) => Some(Part::Extract(number, false)),
             _ => None,
         };
-        let policies: Vec<_> = (0..set.policy_count()).filter_map(has_rules).collect();
+        let policies: Vec<_> =
+            (0..set.policy_count()).map(PolicyNumber).filter_map(has_rules).collect();
         let odd: Vec<_> = policies
             .iter()
             .map(|&part| match part {
@@ -165,11 +165,11 @@ mod tests {
             (&odd, usize::MAX, 0, 0),
         ] {
             // Each is asked about twice.
-            let parts = [asked.repeat(2), vec![Part::Others(0); 2]].concat();
+            let parts = [asked.repeat(2), vec![Part::Others(None); 2]].concat();
             let ahead = files.read_ahead(parts, room);
             let found = asked.iter().filter(|part| ahead.contains_key(*part)).count();
             assert!((found_min..=found_max).contains(&found), "{found} of {}", asked.len());
-            let others = ahead.get(&Part::Others(0)).map(|read| read.bytes);
+            let others = ahead.get(&Part::Others(None)).map(|read| read.bytes);
             assert!(others == Some(0) || room < usize::MAX && others.is_none());
         }
     }

@@ -19,7 +19,7 @@ use portcullis_dialect::AccessRules;
 use portcullis_files::error::WriteError;
 use portcullis_files::scratch::Table;
 use portcullis_set::file::{Damage, Section, SetError};
-use portcullis_set::stored::PolicySet;
+use portcullis_set::stored::{PolicyNumber, PolicySet};
 
 use super::ahead::ahead;
 use super::captured::{Captured, Counts, Newest};
@@ -385,7 +385,7 @@ impl<'m> LogReader<'m> {
             for known in entry.iter().flat_map(|entry| &entry.resources).flatten() {
                 captures += 1;
                 if let Held::File { extract, others, has_rules } = known.held {
-                    let of_file = [Part::Extract(extract, has_rules), Part::Others(others)];
+                    let of_file = parts_of(extract, others, has_rules);
                     parts.extend(of_file.iter().filter(|part| !self.parts.contains_key(*part)));
                 }
             }
@@ -429,13 +429,13 @@ impl<'m> LogReader<'m> {
             Held::Nothing => Held::Nothing,
             Held::Location(location) => Held::Location(self.files.pool.intern(location)?),
             Held::File { extract, others, has_rules } => {
-                let ReadPart { blob: extract, is_silent, .. } =
-                    self.part(Part::Extract(extract, has_rules))?;
+                let [extract, others] = parts_of(extract, others, has_rules);
+                let ReadPart { blob: extract, is_silent, .. } = self.part(extract)?;
                 // Otherwise a file that states something would count as a page, which does not.
                 if facts.file_notes.is_page() && !has_rules && !is_silent {
                     return Err(self.files.odd("a file that states something is noted as a page"));
                 }
-                let others = self.part(Part::Others(others))?.blob;
+                let others = self.part(others)?.blob;
                 Held::File { extract, others, has_rules }
             }
         };
@@ -462,6 +462,12 @@ impl<'m> LogReader<'m> {
         self.table.resize(self.parts.allocation_size())?;
         Ok(read)
     }
+}
+
+/// Returns the parts of a file, which the log stores as the number of its policy, and one more than the position of
+/// its other records, or 0.
+fn parts_of(extract: u32, others: u32, has_rules: bool) -> [Part; 2] {
+    [Part::Extract(PolicyNumber(extract), has_rules), Part::Others(others.checked_sub(1))]
 }
 
 impl Entry<'_> {

@@ -121,7 +121,7 @@ fn a_file_of_many_rules_has_wide_pairs() {
 fn a_policy_that_is_not_there_is_no_answer() {
     let set = Arc::new(PolicySet::from_bytes("a.set", sample::small(&RFC_9309)).unwrap());
     let agents = vec![Crawler::parse("x", &RFC_9309).unwrap()];
-    let policies = [set.counts().policies as u32];
+    let policies = [PolicyNumber(set.counts().policies as u32).into()];
     let mut session = PathSession::new(set, agents).unwrap();
     session.decide(&policies, &[b"/"]).unwrap();
 }

@@ -4,15 +4,13 @@ use portcullis_dialect::decision::{Answer, PolicyState, Verdict};
 use portcullis_dialect::usage::Preference;
 use portcullis_robots::policy::CrawlDelay;
 
-use super::asking::{NO_POLICY, NO_URL};
 use super::freshness::AgeCounts;
 use super::pieces::OriginRecords;
 use super::session::{Records, Session};
 use super::times::{InForce, Now};
 use super::usage::{Licenses, StatedPlace};
 use crate::Damage;
-use crate::layout::NONE;
-use crate::stored::{PolicyNumber, StoredCapture};
+use crate::stored::{RecordPolicy, StoredCapture};
 
 /// The answers on a block of records. They borrow the session, which decides the next block when they
 /// are no longer used.
@@ -135,18 +133,17 @@ impl Answers<'_> {
         self.session.pieces.odd()
     }
 
-    /// Returns the numbers of the policies that decide the records, with times those in force.
-    /// [`NO_POLICY`] and [`NO_URL`] mean that there is none.
-    pub fn policies(&self) -> &[u32] {
+    /// Returns the policies that decide the records, with times those in force.
+    pub fn policies(&self) -> &[RecordPolicy] {
         &self.session.policies
     }
 
     /// Returns the state of a record's origin; `None` if the record is not a URL.
     pub fn state(&self, record: usize) -> Result<Option<PolicyState>, Damage> {
-        match self.session.policies[record] {
-            NO_URL => Ok(None),
-            NO_POLICY => Ok(Some(PolicyState::Unknown)),
-            policy => self.session.classifier.set.policy(PolicyNumber(policy))?.state().map(Some),
+        let policy = self.session.policies[record];
+        match policy.number() {
+            Some(policy) => self.session.classifier.set.policy(policy)?.state().map(Some),
+            None => Ok((policy == RecordPolicy::UNKNOWN).then_some(PolicyState::Unknown)),
         }
     }
 
@@ -182,7 +179,7 @@ impl Answers<'_> {
         let Session { classifier, agents, .. } = &*self.session;
         match classifier.crawlers {
             None => Some(answer % classifier.agents.len()),
-            Some(_) => Some(agents.of(answer)).filter(|&it| it != NONE).map(|agent| agent as usize),
+            Some(_) => agents.of(answer),
         }
     }
 
@@ -228,10 +225,12 @@ impl Answers<'_> {
 
     /// Returns the licences that hold for an answer, as written; none if access is not allowed.
     pub fn licenses(&self, answer: usize) -> Result<Licenses<'_>, Damage> {
-        let policy = self.policies()[answer / self.per_record()];
+        let policy = self.policies()[answer / self.per_record()].number();
         let Session { classifier, usage, .. } = &*self.session;
-        match (self.decisions()[answer].verdict(), self.agent(answer)) {
-            (Verdict::Allow, Some(agent)) => classifier.licenses(policy, agent, &usage.known),
+        match (self.decisions()[answer].verdict(), self.agent(answer), policy) {
+            (Verdict::Allow, Some(agent), Some(policy)) => {
+                classifier.licenses(policy, agent, &usage.known)
+            }
             _ => Ok(Box::new(std::iter::empty())),
         }
     }
@@ -262,20 +261,20 @@ impl Answers<'_> {
         let agent = decision.and_then(|_| self.agent(first));
         let Session { classifier, pieces, policies, found, delays, agents, .. } =
             &mut *self.session;
-        let policy = policies[record];
         let capture = match agent {
             Some(_) => classifier.capture_of_record(pieces, policies, found, record)?,
             None => None,
         };
+        let file = policies[record].number().zip(capture);
         let mut agent = agent.unwrap_or(0);
-        if let (Some(capture), Some(chain)) = (&capture, agents.chain_of(record))
-            && classifier.set.policy(PolicyNumber(policy))?.state()? != PolicyState::Rules
+        if let (Some((policy, capture)), Some(chain)) = (&file, agents.chain_of(record))
+            && classifier.set.policy(*policy)?.state()? != PolicyState::Rules
         {
             // The set does not say which crawlers a file without rules names.
-            let named = delays.first_named(classifier, policy, capture, &chain.asked)?;
+            let named = delays.first_named(classifier, *policy, capture, &chain.asked)?;
             agent = named.unwrap_or(agent);
         }
         // A row has all agents, because records of one origin may have different ones.
-        Ok(&delays.row_of(classifier, policy, capture)?[agent..][..count])
+        Ok(&delays.row_of(classifier, file)?[agent..][..count])
     }
 }

@@ -24,12 +24,7 @@ use portcullis_engine::vectors::{Kind, Work};
 use portcullis_engine::{Line, Outcome, Settings, StepCounts};
 
 use crate::Damage;
-use crate::stored::{PatternKey, PolicyNumber, RuleGroupPlace};
-
-/// Replaces a policy number: no policy is known.
-pub const NO_POLICY: u32 = u32::MAX;
-/// Replaces a policy number: the record is not a URL.
-pub const NO_URL: u32 = u32::MAX - 1;
+use crate::stored::{PatternKey, PolicyNumber, RecordPolicy, RuleGroupPlace};
 
 /// The number of an entry: policy number × columns + column. The number of a policy is none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -37,9 +32,14 @@ pub const NO_URL: u32 = u32::MAX - 1;
 pub(super) struct EntryNumber(u32);
 
 impl EntryNumber {
-    /// Replaces the entry of a question without a policy.
-    pub const NO_POLICY: EntryNumber = EntryNumber(NO_POLICY);
-    pub const NO_URL: EntryNumber = EntryNumber(NO_URL);
+    /// Returns what replaces the entry of a question without a policy.
+    pub const fn without(policy: RecordPolicy) -> EntryNumber {
+        EntryNumber(policy.0)
+    }
+
+    pub fn has_policy(self) -> bool {
+        RecordPolicy(self.0).number().is_some()
+    }
 
     /// Returns the entry of a policy that is there, where each has so many columns.
     #[inline]
@@ -50,17 +50,17 @@ impl EntryNumber {
     /// Returns the policy and the column; `None` without a policy.
     #[inline]
     pub fn parts(self, columns: usize) -> Option<(PolicyNumber, usize)> {
-        let (number, is_marker) = (self.0 as usize, self.0 >= NO_URL);
-        (!is_marker).then(|| (PolicyNumber((number / columns) as u32), number % columns))
+        let number = self.0 as usize;
+        let parts = || (PolicyNumber((number / columns) as u32), number % columns);
+        self.has_policy().then(parts)
     }
 }
 
 /// The entries that the questions of a block are about.
 #[derive(Clone, Copy)]
 pub(super) enum Entries<'b> {
-    /// For each question, all entries of a policy, as many as are said: a policy, [`NO_POLICY`] or
-    /// [`NO_URL`].
-    OfPolicies(&'b [u32], usize),
+    /// For each question, all entries of a policy, as many as are said.
+    OfPolicies(&'b [RecordPolicy], usize),
     /// For each question one entry.
     Each(&'b [EntryNumber]),
 }
@@ -86,8 +86,8 @@ impl Entries<'_> {
 /// The start of each entry, by which threads share what they find. Memory that was never written takes
 /// no room.
 ///
-/// The first [`MARKERS`] belong to questions without a policy, [`NO_URL`] and [`NO_POLICY`]: lists have such
-/// questions at random, and a branch would be mispredicted.
+/// The first [`MARKERS`] belong to questions without a policy, [`RecordPolicy::NO_URL`] and
+/// [`RecordPolicy::UNKNOWN`]: lists have such questions at random, and a branch would be mispredicted.
 #[derive(Debug)]
 pub(super) struct Starts {
     words: Box<[AtomicU32]>,
@@ -250,7 +250,7 @@ impl Starts {
                 self.collect_by(1, entries.len(), entries.iter().map(|it| it.0), lines, all)
             }
             Entries::OfPolicies(policies, columns) => {
-                self.collect_by(columns, policies.len(), policies.iter().copied(), lines, all)
+                self.collect_by(columns, policies.len(), policies.iter().map(|it| it.0), lines, all)
             }
         }
     }
@@ -277,7 +277,7 @@ impl Starts {
         all.resize(questions * columns, fixed(UNKNOWN));
         if columns == 1 {
             // Neighbours in a grouped list share a policy, and neighbours in other lists rarely do.
-            let (mut last, mut start) = (NO_POLICY, fixed(UNKNOWN));
+            let (mut last, mut start) = (RecordPolicy::UNKNOWN.0, fixed(UNKNOWN));
             for (own, number) in all.iter_mut().zip(numbers) {
                 if number != last {
                     (last, start) = (number, load(number.wrapping_add(MARKERS) as usize));
@@ -287,10 +287,10 @@ impl Starts {
             return largest;
         }
         for (starts, policy) in all.chunks_exact_mut(columns.max(1)).zip(numbers) {
-            match policy {
-                NO_POLICY | NO_URL => starts.fill(load(policy.wrapping_add(MARKERS) as usize)),
-                _ => {
-                    let first = policy as usize * columns + MARKERS as usize;
+            match RecordPolicy(policy).number() {
+                None => starts.fill(load(policy.wrapping_add(MARKERS) as usize)),
+                Some(policy) => {
+                    let first = policy.index() * columns + MARKERS as usize;
                     starts.iter_mut().zip(first..).for_each(|(own, entry)| *own = load(entry));
                 }
             }

@@ -7,6 +7,7 @@
 //! Hosts, and policies that are used for the first time, are found for a block of questions, stage
 //! by stage. The loads of one stage do not depend on each other, so the CPU overlaps many of them.
 
+use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use foldhash::fast::RandomState;
@@ -21,15 +22,13 @@ use portcullis_robots::access::{KnownOutage, UnixSeconds};
 use portcullis_robots::policy::{AgentError, Crawler, Explanation, WithoutFile};
 use portcullis_robots::syntax::NoteSet;
 
-use super::asking::{
-    Asked, Beginning, Entries, EntryNumber, NO_POLICY, NO_URL, Part, Questions, Starts,
-};
+use super::asking::{Asked, Beginning, Entries, EntryNumber, Part, Questions, Starts};
 use super::freshness::Freshness;
 use super::pieces::{Host, Pieces};
 use crate::layout::EVERY_HOST;
 use crate::stored::{
-    AgentTokens, AppliedGroups, Effect, HostTable, PolicyEntry, PolicyNumber, Read, RuleGroup,
-    StoredCapture,
+    AgentTokens, AppliedGroups, Effect, HostTable, PolicyEntry, PolicyNumber, Read, RecordPolicy,
+    RuleGroup, StoredCapture,
 };
 use crate::{Damage, PolicySet};
 
@@ -76,14 +75,29 @@ pub enum AgentKind {
     Header,
 }
 
+/// The number of an agent of a classifier.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct AgentNumber(NonZeroU32);
+
+impl AgentNumber {
+    fn new(index: usize) -> AgentNumber {
+        let number = u32::try_from(index + 1).ok().and_then(NonZeroU32::new);
+        AgentNumber(number.expect("fewer agents than pairs of a policy and an agent"))
+    }
+
+    pub fn index(self) -> usize {
+        self.0.get() as usize - 1
+    }
+}
+
 /// How the agent of each record is found.
 #[derive(Debug)]
 pub(super) struct Crawlers {
     pub kind: AgentKind,
     /// The agents by name and by first token, in lower case.
-    by_name: HashMap<Vec<u8>, u32, RandomState>,
+    by_name: HashMap<Vec<u8>, AgentNumber, RandomState>,
     /// The agent that no file names.
-    pub unnamed: u32,
+    pub unnamed: AgentNumber,
     /// Reads the agent of a record that is of `kind` and not known by name.
     pub read: CrawlerReader,
 }
@@ -205,13 +219,13 @@ impl Classifier {
     /// If labels of usage are asked about.
     pub fn with_agent_per_record(mut self, kind: AgentKind) -> Result<Classifier, AskError> {
         assert!(self.labels.is_empty(), "usage is not asked about with an agent per record");
-        let mut by_name: HashMap<Vec<u8>, u32, RandomState> = HashMap::default();
-        let agents = || (0..).zip(&self.agents);
+        let mut by_name: HashMap<Vec<u8>, AgentNumber, RandomState> = HashMap::default();
+        let agents = || (0..).map(AgentNumber::new).zip(&self.agents);
         for (number, agent) in agents() {
             by_name.entry(agent.name().to_ascii_lowercase().into()).or_insert(number);
         }
         // A first token names an agent unless it is the name of another, or the first of several.
-        let mut by_token: HashMap<Vec<u8>, Vec<u32>, RandomState> = HashMap::default();
+        let mut by_token: HashMap<Vec<u8>, Vec<AgentNumber>, RandomState> = HashMap::default();
         for (number, agent) in agents() {
             let name = agent.name().to_ascii_lowercase();
             let token = agent.tokens().next().unwrap_or_default().to_ascii_lowercase();
@@ -226,7 +240,7 @@ impl Classifier {
                 _ => return Err(several_with_token(&token, &numbers, &self.agents)),
             };
         }
-        let (unnamed, chain) = (self.agents.len() as u32, Crawler::unnamed());
+        let (unnamed, chain) = (AgentNumber::new(self.agents.len()), Crawler::unnamed());
         self.tokens.push(self.set.tokens_of(&chain)?);
         self.agents.push(chain);
         // Starts of this classifier may refer to other agents, so none of them is kept.
@@ -381,15 +395,14 @@ impl Classifier {
         Ok(moment.map(|moment| (moment.policy, moment.capture)))
     }
 
-    /// Finds the policies of the hosts of a block in the host table, and stores the number of the
-    /// policy of each URL: [`NO_POLICY`] if none is known, [`NO_URL`] if it is not a URL. Each host
-    /// with a policy has its place in the set then. Without a table one policy applies to every URL.
+    /// Finds the policies of the hosts of a block in the host table, and stores the policy of each URL. Each
+    /// host with a policy has its place in the set then. Without a table one policy applies to every URL.
     pub(super) fn find<R: AsRef<[u8]>>(
         &self,
         table: Option<&HostTable<'_>>,
         pieces: &mut Pieces,
         records: &[R],
-        policies: &mut Vec<u32>,
+        policies: &mut Vec<RecordPolicy>,
     ) -> Result<(), Damage> {
         if let Some(table) = table {
             pieces.find(table, records, |policy| self.known(policy))?;
@@ -398,11 +411,11 @@ impl Classifier {
         Ok(())
     }
 
-    /// Checks that the policy with this number, or [`NO_POLICY`], exists.
+    /// Checks that a policy, if there is one, is in the set.
     #[inline]
-    pub(super) fn known(&self, number: u32) -> Result<u32, Damage> {
-        let is_there = number < self.set.policy_count() || number == NO_POLICY;
-        if is_there { Ok(number) } else { Err(self.unknown_policy()) }
+    pub(super) fn known(&self, policy: RecordPolicy) -> Result<RecordPolicy, Damage> {
+        let is_there = policy.0 < self.set.policy_count() || policy == RecordPolicy::UNKNOWN;
+        if is_there { Ok(policy) } else { Err(self.unknown_policy()) }
     }
 
     #[cold]
@@ -410,30 +423,28 @@ impl Classifier {
         self.set.malformed_host("a host has a policy that is not there")
     }
 
-    /// Decides each path of a block for each agent, according to the policies with these numbers.
-    /// [`NO_POLICY`](super::NO_POLICY) and [`NO_URL`] mean that there is none.
+    /// Decides each path of a block for each agent, according to these policies.
     ///
     /// # Panics
     ///
     /// If the numbers of paths and policies differ. The caller has found the policies in the set.
     pub(super) fn decide(
         &self,
-        policies: &[u32],
+        policies: &[RecordPolicy],
         paths: &[&[u8]],
         asked: &mut Asked,
     ) -> Result<(), Damage> {
         let entries = Entries::OfPolicies(policies, self.agents.len());
         self.decide_by(entries, paths, asked, || {
-            let is_open = |policy: &&u32| **policy < NO_URL && !self.is_resolved(**policy);
-            let mut unresolved: Vec<_> =
-                policies.iter().filter(is_open).map(|&policy| PolicyNumber(policy)).collect();
+            let numbers = policies.iter().filter_map(|policy| policy.number());
+            let mut unresolved: Vec<_> = numbers.filter(|it| !self.is_resolved(*it)).collect();
             unresolved.dedup();
             unresolved.iter().for_each(|&policy| self.set.prefetch_head(policy));
             unresolved.iter().for_each(|&policy| self.set.prefetch_rules(policy, &self.tokens));
             let mut memory = (FirstColumns::default(), Vec::new());
             unresolved.into_iter().try_for_each(|policy| self.resolve(policy, &mut memory))
         })?;
-        self.always_allow(paths, asked, |question| policies[question] < NO_URL);
+        self.always_allow(paths, asked, |question| policies[question].number().is_some());
         Ok(())
     }
 
@@ -483,8 +494,8 @@ impl Classifier {
     }
 
     /// Returns whether it is known where the answers of a policy begin.
-    fn is_resolved(&self, policy: u32) -> bool {
-        (0..self.agents.len()).all(|agent| self.starts.has(self.entry(PolicyNumber(policy), agent)))
+    fn is_resolved(&self, policy: PolicyNumber) -> bool {
+        (0..self.agents.len()).all(|agent| self.starts.has(self.entry(policy, agent)))
     }
 
     /// Finds where the answers of a policy begin, with memory to use.
@@ -493,7 +504,7 @@ impl Classifier {
         number: PolicyNumber,
         (known, beginnings): &mut (FirstColumns, Vec<Beginning>),
     ) -> Result<(), Damage> {
-        if self.is_resolved(number.0) {
+        if self.is_resolved(number) {
             return Ok(()); // A policy may occur twice in a block.
         }
         let head = self.set.policy_head(number)?;
@@ -594,14 +605,14 @@ impl FirstColumns {
 
 impl Crawlers {
     /// Returns the agent with this name or first token, in any case.
-    pub fn known(&self, name: &str) -> Option<u32> {
+    pub fn known(&self, name: &str) -> Option<AgentNumber> {
         self.by_name.get(name.to_ascii_lowercase().as_bytes()).copied()
     }
 }
 
 /// Returns the error that several agents have a first token that is the name of none.
-fn several_with_token(token: &[u8], numbers: &[u32], agents: &[Crawler]) -> AskError {
-    let names = numbers.iter().map(|&number| agents[number as usize].name());
+fn several_with_token(token: &[u8], numbers: &[AgentNumber], agents: &[Crawler]) -> AskError {
+    let names = numbers.iter().map(|number| agents[number.index()].name());
     let (names, token) = (names.collect::<Vec<_>>().join(", "), String::from_utf8_lossy(token));
     AskError::Refused(format!(
         "a record of {token} would name several agents: {names}; name one of them"
@@ -617,7 +628,7 @@ fn starts_of(policies: u32, agents: usize) -> Result<Starts, AskError> {
     };
     let pairs = (policies as usize).checked_mul(agents);
     let pairs = pairs
-        .filter(|&pairs| pairs < NO_URL as usize)
+        .filter(|&pairs| pairs < RecordPolicy::NO_URL.0 as usize)
         .ok_or_else(|| error("a table of them would be too large"))?;
     Starts::new(pairs).ok_or_else(|| error("too little memory for a table of them"))
 }
@@ -646,6 +657,7 @@ mod tests {
 
     #[test]
     fn each_pair_of_a_policy_and_an_agent_has_a_number() {
+        const NO_URL: u32 = RecordPolicy::NO_URL.0;
         assert!(starts_of(0, 9).is_ok());
         let starts = starts_of(9, 18).unwrap();
         assert!((0..162).all(|entry| !starts.has(EntryNumber::of(PolicyNumber(0), 162, entry))));

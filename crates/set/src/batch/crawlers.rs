@@ -27,18 +27,17 @@ use portcullis_dialect::decision::Decision;
 use portcullis_dialect::dialect::{NamesAgent, RFC_9309};
 use portcullis_robots::policy::Crawler;
 
-use super::asking::{Asked, Entries, EntryNumber, NO_POLICY, NO_URL};
-use super::classifier::{AgentKind, Classifier, Crawlers};
+use super::asking::{Asked, Entries, EntryNumber};
+use super::classifier::{AgentKind, AgentNumber, Classifier, Crawlers};
 use crate::Damage;
-use crate::layout::NONE;
 use crate::limits::RECORD_AGENT_CACHE_BYTES_MAX;
-use crate::stored::{AgentTokens, PolicyNumber};
+use crate::stored::{AgentTokens, PolicyNumber, RecordPolicy};
 
 /// The agent that a text names.
 #[derive(Clone, Debug)]
 enum Named {
-    /// The same in every file; [`NONE`] if it is unreadable or not asked about.
-    Agent(u32),
+    /// The same in every file; `None` if it is unreadable or not asked about.
+    Agent(Option<AgentNumber>),
     /// The first one that a file names.
     Chain(Arc<NamedChain>),
 }
@@ -48,21 +47,21 @@ enum Named {
 pub(super) struct NamedChain {
     tokens: AgentTokens,
     /// The agents that are asked about, in the order of the header.
-    pub asked: Vec<u32>,
-    /// For each name of a crawler that the tokens match, ascending: the agent that it names, or
-    /// [`NONE`] if that is not asked about.
-    agents: Vec<(u32, u32)>,
+    pub asked: Vec<AgentNumber>,
+    /// For each name of a crawler that the tokens match, ascending: the agent that it names; `None` if that is not
+    /// asked about.
+    agents: Vec<(u32, Option<AgentNumber>)>,
     /// The agent where the file names no token.
-    otherwise: u32,
+    otherwise: Option<AgentNumber>,
 }
 
 /// The agents of the records of a block, and those that were found before.
 #[derive(Clone, Debug, Default)]
 pub(super) struct RecordAgents {
-    /// By record: the agent, or [`NONE`].
-    agents: Vec<u32>,
+    /// By record: the agent, if it is asked about.
+    agents: Vec<Option<AgentNumber>>,
     /// The records whose agent depends on their file, ascending.
-    chains: Vec<(u32, Arc<NamedChain>)>,
+    chains: Vec<(usize, Arc<NamedChain>)>,
     /// By record: the entry that is asked about, or the marker for none.
     entries: Vec<EntryNumber>,
     /// The agents by their text.
@@ -96,14 +95,14 @@ impl Classifier {
         let chain = match crawlers.kind {
             // As logs have where there is none. A header of `-` has no token either. Any other crawler has the
             // empty name, which no record gives.
-            AgentKind::Token if matches!(text, "" | "-") => return Ok(Named::Agent(NONE)),
+            AgentKind::Token if matches!(text, "" | "-") => return Ok(Named::Agent(None)),
             AgentKind::Token => match crawlers.known(text) {
-                Some(agent) => return Ok(Named::Agent(agent)),
+                Some(agent) => return Ok(Named::Agent(Some(agent))),
                 None => (crawlers.read)(text, self.dialect()),
             },
             AgentKind::Header => (crawlers.read)(text, self.dialect()),
         };
-        let Ok(chain) = chain else { return Ok(Named::Agent(NONE)) };
+        let Ok(chain) = chain else { return Ok(Named::Agent(None)) };
         if crawlers.kind == AgentKind::Header {
             let named = match self.dialect().groups.names_agent {
                 NamesAgent::Equal => self.by_tokens(crawlers, &chain)?,
@@ -112,7 +111,7 @@ impl Classifier {
             if !named.asked.is_empty() || chain.is_browser() {
                 let otherwise = named.otherwise;
                 let is_one = named.agents.iter().all(|&(_, agent)| agent == otherwise)
-                    && named.asked.iter().all(|&agent| agent == otherwise);
+                    && named.asked.iter().all(|&agent| Some(agent) == otherwise);
                 return Ok(match is_one {
                     true => Named::Agent(otherwise),
                     false => Named::Chain(Arc::new(named)),
@@ -121,7 +120,7 @@ impl Classifier {
         }
         // The groups for `*` may not stand for a crawler that does not read them.
         let is_other = !chain.reads_default() || self.set.names_agent(&chain)?;
-        Ok(Named::Agent(if is_other { NONE } else { crawlers.unnamed }))
+        Ok(Named::Agent((!is_other).then_some(crawlers.unnamed)))
     }
 
     /// Returns what the tokens of a header match, as of the header alone. The tokens to which a crawler falls
@@ -130,7 +129,7 @@ impl Classifier {
         let (mut tokens, mut agents) = (AgentTokens::default(), Vec::new());
         let (mut seen, mut asked) = (HashSet::<u32, RandomState>::default(), Vec::new());
         let first = header.tokens().next().and_then(|token| crawlers.known(token));
-        let fallbacks = first.iter().flat_map(|agent| self.agents[*agent as usize].tokens());
+        let fallbacks = first.iter().flat_map(|agent| self.agents[agent.index()].tokens());
         let fallbacks: Vec<&str> = fallbacks.collect();
         let is_fallback = |token: &str| fallbacks.iter().any(|it| it.eq_ignore_ascii_case(token));
         for token in header.tokens().chain(fallbacks.iter().copied()) {
@@ -139,8 +138,8 @@ impl Classifier {
             asked.extend(known);
             for (_, numbers) in self.set.matched_by([token])?.chain {
                 if seen.insert(numbers[0]) {
-                    agents.push((numbers[0], agent.unwrap_or(NONE)));
-                    tokens.chain.push((tokens.chain.len() as u32, numbers));
+                    agents.push((numbers[0], agent));
+                    tokens.chain.push((tokens.chain.len(), numbers));
                 }
             }
         }
@@ -156,23 +155,22 @@ impl Classifier {
         &self,
         crawlers: &Crawlers,
         header: &Crawler,
-        asked: &[u32],
-        named: &[(u32, u32)],
-    ) -> u32 {
+        asked: &[AgentNumber],
+        named: &[(u32, Option<AgentNumber>)],
+    ) -> Option<AgentNumber> {
         let is_alike = |agent: &Crawler| {
             let of = |it: &Crawler| (it.reads_default(), it.reading().without_file);
             of(agent) == of(header)
         };
-        let follows_others = |agent: u32| {
-            let mut numbers = self.tokens[agent as usize].chain.iter().flat_map(|(_, it)| it);
+        let follows_others = |agent: AgentNumber| {
+            let mut numbers = self.tokens[agent.index()].chain.iter().flat_map(|(_, it)| it);
             numbers.any(|number| named.binary_search_by_key(number, |it| it.0).is_err())
         };
         match asked.first() {
-            Some(&agent) if is_alike(&self.agents[agent as usize]) && !follows_others(agent) => {
-                agent
+            Some(&agent) if is_alike(&self.agents[agent.index()]) && !follows_others(agent) => {
+                Some(agent)
             }
-            _ if is_alike(&Crawler::unnamed()) => crawlers.unnamed,
-            _ => NONE,
+            _ => is_alike(&Crawler::unnamed()).then_some(crawlers.unnamed),
         }
     }
 
@@ -181,16 +179,15 @@ impl Classifier {
     fn by_name(&self, crawlers: &Crawlers, header: &Crawler) -> Result<NamedChain, Damage> {
         let tokens = self.set.tokens_of(header)?;
         let words = Crawler::from_header(header.name(), &RFC_9309);
-        let asked: Vec<u32> =
+        let asked: Vec<AgentNumber> =
             words.iter().flat_map(Crawler::tokens).filter_map(|it| crawlers.known(it)).collect();
-        let names = |agent: u32, number: u32| {
-            let own = self.tokens[agent as usize].chain.first();
+        let names = |agent: AgentNumber, number: u32| {
+            let own = self.tokens[agent.index()].chain.first();
             // A fallback is for files that do not name the agent.
             own.is_some_and(|(at, numbers)| *at == 0 && numbers.binary_search(&number).is_ok())
         };
-        let agent_of = |&number: &u32| {
-            (number, asked.iter().copied().find(|&it| names(it, number)).unwrap_or(NONE))
-        };
+        let agent_of =
+            |&number: &u32| (number, asked.iter().copied().find(|&it| names(it, number)));
         let mut agents: Vec<_> =
             tokens.chain.iter().flat_map(|(_, numbers)| numbers).map(agent_of).collect();
         agents.sort_unstable();
@@ -199,43 +196,46 @@ impl Classifier {
     }
 
     /// Returns the agent of a header that names several in the file of a policy.
-    fn agent_in(&self, chain: &NamedChain, policy: PolicyNumber) -> Result<u32, Damage> {
+    fn agent_in(
+        &self,
+        chain: &NamedChain,
+        policy: PolicyNumber,
+    ) -> Result<Option<AgentNumber>, Damage> {
         let Some(number) = self.set.policy(policy)?.robot_named(&chain.tokens)? else {
             return Ok(chain.otherwise);
         };
         let place = chain.agents.binary_search_by_key(&number, |&(number, _)| number);
-        Ok(place.map_or(NONE, |place| chain.agents[place].1))
+        Ok(place.ok().and_then(|place| chain.agents[place].1))
     }
 
     /// Decides each path of a block for the agent of its record.
     pub(super) fn decide_each(
         &self,
-        policies: &[u32],
+        policies: &[RecordPolicy],
         paths: &[&[u8]],
         asked: &mut Asked,
         RecordAgents { agents, chains, entries, .. }: &mut RecordAgents,
     ) -> Result<(), Damage> {
         for (record, chain) in chains {
-            let (record, policy) = (*record as usize, policies[*record as usize]);
-            agents[record] = match policy {
-                NO_POLICY | NO_URL => chain.otherwise,
-                _ => self.agent_in(chain, PolicyNumber(policy))?,
+            agents[*record] = match policies[*record].number() {
+                None => chain.otherwise,
+                Some(policy) => self.agent_in(chain, policy)?,
             };
         }
-        let entry = |(&policy, &agent): (&u32, &u32)| match (policy, agent) {
-            (NO_URL, _) => EntryNumber::NO_URL,
-            (NO_POLICY, _) | (_, NONE) => EntryNumber::NO_POLICY,
-            _ => self.entry(PolicyNumber(policy), agent as usize),
-        };
+        let entry =
+            |(policy, agent): (&RecordPolicy, &Option<AgentNumber>)| match (policy.number(), agent)
+            {
+                (None, _) => EntryNumber::without(*policy),
+                (Some(_), None) => EntryNumber::without(RecordPolicy::UNKNOWN),
+                (Some(policy), Some(agent)) => self.entry(policy, agent.index()),
+            };
         entries.clear();
         entries.extend(policies.iter().zip(&*agents).map(entry));
         let entries = &**entries;
         self.decide_by(Entries::Each(entries), paths, asked, || self.resolve_entries(entries))?;
-        self.always_allow(paths, asked, |record| {
-            ![EntryNumber::NO_POLICY, EntryNumber::NO_URL].contains(&entries[record])
-        });
-        for (record, _) in agents.iter().enumerate().filter(|(_, agent)| **agent == NONE) {
-            if policies[record] < NO_URL {
+        self.always_allow(paths, asked, |record| entries[record].has_policy());
+        for (record, _) in agents.iter().enumerate().filter(|(_, agent)| agent.is_none()) {
+            if policies[record].number().is_some() {
                 asked.decisions[record] = Decision::NO_AGENT.answer();
             }
         }
@@ -262,10 +262,10 @@ impl Classifier {
 }
 
 impl RecordAgents {
-    /// Returns the agent of a record, or [`NONE`].
+    /// Returns the agent of a record, if it is asked about.
     #[inline]
-    pub fn of(&self, record: usize) -> u32 {
-        self.agents[record]
+    pub fn of(&self, record: usize) -> Option<usize> {
+        self.agents[record].map(AgentNumber::index)
     }
 
     /// Returns the bytes held for texts of agents.
@@ -275,7 +275,7 @@ impl RecordAgents {
 
     /// Returns the names of the header of a record, if it has several.
     pub fn chain_of(&self, record: usize) -> Option<&NamedChain> {
-        let place = self.chains.binary_search_by_key(&(record as u32), |(record, _)| *record);
+        let place = self.chains.binary_search_by_key(&record, |(record, _)| *record);
         Some(&*self.chains[place.ok()?].1)
     }
 
@@ -285,9 +285,9 @@ impl RecordAgents {
         let Some(crawlers) = &classifier.crawlers else { return Ok(()) };
         agents.clear();
         chains.clear();
-        for (record, &text) in (0..).zip(texts) {
-            if record > 0 && texts[record as usize - 1] == text {
-                agents.push(agents[record as usize - 1]);
+        for (record, &text) in texts.iter().enumerate() {
+            if record > 0 && texts[record - 1] == text {
+                agents.push(agents[record - 1]);
                 let last = chains.last().filter(|(last, _)| *last == record - 1);
                 let again = last.map(|(_, chain)| (record, Arc::clone(chain)));
                 chains.extend(again);

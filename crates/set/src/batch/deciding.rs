@@ -12,7 +12,7 @@ use super::answers::Answers;
 use super::classifier::Classifier;
 use super::session::Session;
 use crate::Damage;
-use crate::layout::{NONE, partition_point};
+use crate::layout::partition_point;
 use crate::stored::{AppliedGroups, PolicyNumber};
 
 /// A decision with its rule, and its text.
@@ -70,10 +70,8 @@ impl Answers<'_> {
         let records = groups.policy.record_list()?;
         match &place {
             Some(RulePlace { group: Some(first_rule), .. }) => {
-                let token = match groups.token {
-                    NONE => None,
-                    place => classifier.agents[asked.agent].tokens().nth(place as usize),
-                };
+                let tokens = || classifier.agents[asked.agent].tokens();
+                let token = groups.token.and_then(|place| tokens().nth(place));
                 let line = group_names.naming_line(&groups.policy, *first_rule, token)?;
                 records.read_value(line, None, group)?;
             }
@@ -114,7 +112,7 @@ impl Answers<'_> {
             return Some(AskedRules { policy, agent, part, pattern });
         }
         let columns = self.per_record();
-        let policy = PolicyNumber(policies[answer / columns]);
+        let policy = policies[answer / columns].number()?;
         let pattern = block.outcomes()[answer].pattern();
         let part = block.deciding_part(answer, columns);
         Some(AskedRules { policy, agent, part, pattern })

@@ -9,17 +9,16 @@ use hashbrown::hash_map::Entry;
 
 use portcullis_robots::policy::CrawlDelay;
 
-use super::classifier::Classifier;
+use super::classifier::{AgentNumber, Classifier};
 use crate::Damage;
-use crate::layout::NONE;
 use crate::limits::CRAWL_DELAYS_KEPT_MAX;
 use crate::stored::{PolicyNumber, StoredCapture};
 
 /// The delays that a thread has read.
 #[derive(Clone, Debug, Default)]
 pub(super) struct DelayMemory {
-    /// By the number of a policy and the position of other records.
-    known: HashMap<(u32, u32), FileDelays, RandomState>,
+    /// By policy and the position of other records.
+    known: HashMap<(PolicyNumber, Option<u32>), FileDelays, RandomState>,
     /// The number of known delays and of files.
     count: usize,
     /// The delays of a file without delays.
@@ -40,11 +39,10 @@ impl DelayMemory {
     pub fn row_of(
         &mut self,
         classifier: &Classifier,
-        policy: u32,
-        capture: Option<StoredCapture<'_>>,
+        file: Option<(PolicyNumber, StoredCapture<'_>)>,
     ) -> Result<&[CrawlDelay], Damage> {
         self.none.resize(classifier.agents.len(), CrawlDelay::default());
-        let Some(capture) = capture.filter(|capture| capture.others != NONE) else {
+        let Some((policy, capture)) = file.filter(|(_, capture)| capture.others.is_some()) else {
             return Ok(&self.none);
         };
         self.read(classifier, policy, &capture)?;
@@ -57,21 +55,21 @@ impl DelayMemory {
     pub fn first_named(
         &mut self,
         classifier: &Classifier,
-        policy: u32,
+        policy: PolicyNumber,
         capture: &StoredCapture<'_>,
-        agents: &[u32],
+        agents: &[AgentNumber],
     ) -> Result<Option<usize>, Damage> {
         self.read(classifier, policy, capture)?;
         let are_named = &*self.known[&(policy, capture.others)].are_named;
         let is_named = |agent: &usize| are_named.get(*agent) == Some(&true);
-        Ok(agents.iter().map(|&agent| agent as usize).find(is_named))
+        Ok(agents.iter().map(|agent| agent.index()).find(is_named))
     }
 
     /// Reads what the file of a policy and its capture says.
     fn read(
         &mut self,
         classifier: &Classifier,
-        policy: u32,
+        policy: PolicyNumber,
         capture: &StoredCapture<'_>,
     ) -> Result<(), Damage> {
         let DelayMemory { known, count, none } = self;
@@ -80,7 +78,7 @@ impl DelayMemory {
             *count = 0;
         }
         if let Entry::Vacant(place) = known.entry((policy, capture.others)) {
-            let policy = classifier.set.policy(PolicyNumber(policy))?;
+            let policy = classifier.set.policy(policy)?;
             let (delays, are_named) = capture.delays_of(&policy, &classifier.agents)?;
             let row = match delays == *none {
                 true => FileDelays::default(),

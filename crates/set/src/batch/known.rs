@@ -8,13 +8,12 @@
 use portcullis_robots::url::{UrlBeginning, UrlHead};
 
 use crate::limits::{KNOWN_HOSTS, KNOWN_HOSTS_RECORDS_MIN};
-use crate::stored::Candidate;
+use crate::stored::{Candidate, RecordPolicy};
 
 /// A host of the set, as far as its URLs are asked about.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct FoundHost {
-    /// The number of the policy, or the marker for none.
-    pub policy: u32,
+    pub policy: RecordPolicy,
     pub candidate: Candidate,
 }
 

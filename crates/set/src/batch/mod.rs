@@ -28,7 +28,6 @@ mod times;
 mod usage;
 
 pub use answers::Answers;
-pub use asking::{NO_POLICY, NO_URL};
 pub use classifier::{AgentKind, AskError, BeforeFirst, Classifier, Explained};
 pub use deciding::FullDecision;
 pub use freshness::{AgeCounts, Freshness};
@@ -38,4 +37,5 @@ pub use session::{Records, Session};
 pub use times::{InForce, Now, Times};
 pub use usage::{Licenses, StatedPlace};
 
+pub use crate::stored::RecordPolicy;
 pub use portcullis_engine::vectors::Vectors;

@@ -8,8 +8,9 @@ use std::sync::Arc;
 use portcullis_dialect::decision::Answer;
 use portcullis_robots::policy::Crawler;
 
-use super::asking::{Asked, NO_URL};
+use super::asking::Asked;
 use super::classifier::{AskError, Classifier};
+use crate::stored::RecordPolicy;
 use crate::{Damage, PolicySet};
 
 /// A set, agents, and the memory of one thread for blocks of paths.
@@ -33,8 +34,7 @@ impl PathSession {
         Ok(PathSession { classifier, block: Asked::default() })
     }
 
-    /// Returns one decision for each path and agent, for paths in normal form and the numbers of their
-    /// policies. [`NO_POLICY`](super::NO_POLICY) and [`NO_URL`] mean that there is none.
+    /// Returns one decision for each path and agent, for paths in normal form and their policies.
     ///
     /// # Errors
     ///
@@ -43,9 +43,13 @@ impl PathSession {
     /// # Panics
     ///
     /// If the numbers of paths and policies differ, or there is no such policy.
-    pub fn decide(&mut self, policies: &[u32], paths: &[&[u8]]) -> Result<&[Answer], Damage> {
+    pub fn decide(
+        &mut self,
+        policies: &[RecordPolicy],
+        paths: &[&[u8]],
+    ) -> Result<&[Answer], Damage> {
         let count = self.classifier.set.policy_count();
-        let is_there = |&policy: &u32| policy < count || policy >= NO_URL;
+        let is_there = |it: &RecordPolicy| it.number().is_none_or(|policy| policy.0 < count);
         assert!(policies.iter().all(is_there), "there is no such policy");
         self.classifier.decide(policies, paths, &mut self.block)?;
         Ok(&self.block.decisions)

@@ -16,10 +16,9 @@ use portcullis_robots::url::{
     may_be_odd, plain_urls, split_assuming,
 };
 
-use super::asking::NO_URL;
 use super::known::{FoundHost, KnownHosts};
 use crate::Damage;
-use crate::stored::{Candidate, HostTable, Place, Search, key_with_scheme, place};
+use crate::stored::{Candidate, HostTable, Place, RecordPolicy, Search, key_with_scheme, place};
 
 /// Records of a block, one after the other, that share scheme and host.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,8 +63,8 @@ pub(super) type Splitting<'s> = (&'s PathRules, Option<&'s [u8]>, Vectors);
 pub(super) struct Host {
     /// The index of the first URL.
     url: u32,
-    /// The number of the policy, or the marker for none, once the host has been found.
-    policy: u32,
+    /// The policy, once the host has been found.
+    policy: RecordPolicy,
     /// The host in the set, once it has been found.
     pub(super) candidate: Candidate,
     pub(super) is_https: bool,
@@ -317,7 +316,8 @@ impl Pieces {
         let place = place(self.written.get(scheme, record));
         let (is_https, text) = (place == Place::Https, HostText::Other(self.others.len() as u32));
         self.others.push(OtherHost { place, scheme, key });
-        let (policy, candidate) = (if is_invalid { NO_URL } else { 0 }, Candidate::default());
+        let policy = if is_invalid { RecordPolicy::NO_URL } else { RecordPolicy::default() };
+        let candidate = Candidate::default();
         self.hosts.push(Host { url, policy, candidate, is_https, text });
         if let Some(table) = table.filter(|_| !is_invalid) {
             let written = std::mem::take(&mut self.written);
@@ -362,7 +362,7 @@ impl Pieces {
         &mut self,
         table: &HostTable<'_>,
         records: &[R],
-        known: impl Fn(u32) -> Result<u32, Damage>,
+        known: impl Fn(RecordPolicy) -> Result<RecordPolicy, Damage>,
     ) -> Result<(), Damage> {
         for searched in &mut self.searched {
             searched.candidate = table.candidate(&searched.search)?;
@@ -390,9 +390,9 @@ impl Pieces {
         Ok(())
     }
 
-    /// Writes the number of the policy of each URL, or the marker for none.
-    pub(super) fn policies(&self, policies: &mut Vec<u32>) {
-        policies.resize(self.urls, NO_URL);
+    /// Writes the policy of each URL.
+    pub(super) fn policies(&self, policies: &mut Vec<RecordPolicy>) {
+        policies.resize(self.urls, RecordPolicy::NO_URL);
         // From the last one, whose URLs end where the list ends.
         let mut open = &mut policies[..];
         for host in self.hosts.iter().rev() {
@@ -459,7 +459,7 @@ fn policy_of_other(
     host: &mut Host,
     pieces: (&[OtherHost], &Written),
     record: &[u8],
-) -> Result<u32, Damage> {
+) -> Result<RecordPolicy, Damage> {
     let place = match host.text {
         HostText::Plain(_) => Place::Http,
         HostText::Other(number) => pieces.0[number as usize].place,
@@ -529,7 +529,7 @@ mod tests {
                     let OriginRecords { scheme, key, .. } =
                         pieces.origins(&records).nth(number).unwrap();
                     let Host { policy, is_https, .. } = pieces.hosts()[number];
-                    let is_invalid = policy == NO_URL;
+                    let is_invalid = policy == RecordPolicy::NO_URL;
                     assert!(pieces.urls_of_host(number).contains(&url));
                     assert!(
                         is_invalid || is_https == (crate::stored::place(scheme) == Place::Https)

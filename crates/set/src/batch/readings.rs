@@ -16,13 +16,13 @@ use portcullis_engine::Outcome;
 use portcullis_robots::access::UnixSeconds;
 use portcullis_robots::policy::WithoutFile;
 
-use super::asking::{Asked, Entries, EntryNumber, NO_URL};
+use super::asking::{Asked, Entries, EntryNumber};
 use super::classifier::Classifier;
 use super::crawlers::RecordAgents;
 use super::pieces::Pieces;
 use super::times::{Found, Times};
 use crate::Damage;
-use crate::stored::{PolicyNumber, Read, StoredCapture};
+use crate::stored::{PolicyNumber, Read, RecordPolicy, StoredCapture};
 
 /// The answers that come from copies, and the memory to decide them.
 #[derive(Clone, Debug, Default)]
@@ -64,7 +64,7 @@ impl Copies {
 /// A block that was decided by the policies of origins.
 #[derive(Clone, Copy)]
 pub(super) struct Decided<'b> {
-    pub policies: &'b [u32],
+    pub policies: &'b [RecordPolicy],
     pub paths: &'b [&'b [u8]],
     pub pieces: &'b Pieces,
     pub found: &'b [Found],
@@ -97,7 +97,7 @@ impl Classifier {
     ) -> Result<(), Damage> {
         for number in 0..decided.pieces.hosts().len() {
             let urls = decided.pieces.urls_of_host(number);
-            if decided.policies[urls.start] == NO_URL {
+            if decided.policies[urls.start] == RecordPolicy::NO_URL {
                 continue;
             }
             // At one time, all agents read the same on all URLs of a host.
@@ -134,7 +134,8 @@ impl Classifier {
         let Copies { block, answers, .. } = copies;
         match self.crawlers {
             None => {
-                let policies: Vec<u32> = answers.iter().map(|(_, policy, _)| policy.0).collect();
+                let policies: Vec<RecordPolicy> =
+                    answers.iter().map(|&(_, policy, _)| policy.into()).collect();
                 self.decide(&policies, paths, block)
             }
             Some(_) => {
@@ -152,7 +153,8 @@ impl Classifier {
         if self.crawlers.is_none() {
             return &self.readers;
         }
-        let place = self.readers.binary_search(&(agents.of(record) as usize));
+        let agent = agents.of(record);
+        let place = agent.and_then(|agent| self.readers.binary_search(&agent).ok());
         place.map_or(&[], |place| &self.readers[place..=place])
     }
 
@@ -190,9 +192,8 @@ impl Classifier {
         copies: &mut Copies,
     ) -> Result<(), Damage> {
         let first = records.start;
-        let Some(capture) = self.capture_of_record(pieces, policies, found, first)? else {
-            return Ok(());
-        };
+        let capture = self.capture_of_record(pieces, policies, found, first)?;
+        let Some((policy, capture)) = policies[first].number().zip(capture) else { return Ok(()) };
         let timeline = match (self.set.has_history(), found.get(first)) {
             (false, _) => None,
             (true, Some(Found::Moment(capture, _))) => Some(self.set.timeline(*capture)?),
@@ -200,7 +201,6 @@ impl Classifier {
         };
         let at = times.of(first).unwrap_or_else(|| self.newest(&capture));
         let timeline = timeline.as_ref().map(|timeline| (timeline, at));
-        let policy = PolicyNumber(policies[first]);
         let columns = self.answers_per_record();
         for &reader in readers {
             let reading = self.agents[reader].reading();

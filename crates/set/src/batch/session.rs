@@ -20,7 +20,7 @@ use super::readings::{Copies, Decided};
 use super::times::{Found, Now, Times};
 use super::usage::UsageMemory;
 use crate::Damage;
-use crate::stored::Read;
+use crate::stored::{Read, RecordPolicy};
 
 /// A block of records to decide: URLs as they appear in a list, and what belongs to each.
 ///
@@ -86,8 +86,8 @@ pub struct Session {
     pub(super) classifier: Arc<Classifier>,
     assumed_scheme: Option<Box<[u8]>>,
     pub(super) pieces: Pieces,
-    /// The number of the policy of each record, or the marker for none.
-    pub(super) policies: Vec<u32>,
+    /// The policy of each record.
+    pub(super) policies: Vec<RecordPolicy>,
     pub(super) block: Asked,
     pub(super) copies: Copies,
     pub(super) usage: UsageMemory,
@@ -187,14 +187,15 @@ impl Session {
         let paths = pieces.with_written(paths);
         let (pieces, paths) = (&*pieces, &*paths);
         let Session { policies, block, copies, usage, ages, found, now, agents, .. } = self;
-        let mut decide = |policies: &[u32], block: &mut Asked, (found, times): (&[Found], _)| {
-            match &classifier.crawlers {
-                None => classifier.decide(policies, paths, block)?,
-                Some(_) => classifier.decide_each(policies, paths, block, agents)?,
-            }
-            let decided = Decided { policies, paths, pieces, found, times, agents };
-            classifier.read_otherwise(decided, &mut block.decisions, copies)
-        };
+        let mut decide =
+            |policies: &[RecordPolicy], block: &mut Asked, (found, times): (&[Found], _)| {
+                match &classifier.crawlers {
+                    None => classifier.decide(policies, paths, block)?,
+                    Some(_) => classifier.decide_each(policies, paths, block, agents)?,
+                }
+                let decided = Decided { policies, paths, pieces, found, times, agents };
+                classifier.read_otherwise(decided, &mut block.decisions, copies)
+            };
         found.clear();
         if has_times && classifier.and_now {
             decide(policies, block, (found, Times::Now))?;

@@ -11,14 +11,12 @@ use portcullis_dialect::decision::{Answer, Decision};
 use portcullis_dialect::usage::Preference;
 use portcullis_robots::access::UnixSeconds;
 
-use super::asking::{NO_POLICY, NO_URL};
 use super::classifier::{BeforeFirst, Classifier};
 use super::freshness::{Age, AgeCounts, Freshness};
 use super::periods::PeriodMemory;
 use super::pieces::Pieces;
 use crate::Damage;
-use crate::layout::NONE;
-use crate::stored::{MomentAt, Period, StoredCapture, StoredMoment, StoredTimeline};
+use crate::stored::{MomentAt, Period, RecordPolicy, StoredCapture, StoredMoment, StoredTimeline};
 
 /// The times as of which the records of a block are decided.
 #[derive(Clone, Copy, Debug, Default)]
@@ -88,33 +86,28 @@ impl Classifier {
         &self,
         times: Times<'_>,
         pieces: &Pieces,
-        policies: &mut [u32],
+        policies: &mut [RecordPolicy],
         found: &mut Vec<Found>,
     ) -> Result<TimeSearch, Damage> {
         found.clear();
         found.resize(policies.len(), Found::Nothing);
         let mut captures = Vec::with_capacity(pieces.hosts().len());
         for (number, host) in pieces.hosts().iter().enumerate() {
-            let first = pieces.urls_of_host(number).start;
-            let capture = if policies[first] < NO_URL { self.capture_of(host)? } else { NONE };
-            self.set.prefetch_timeline(capture);
+            let policy = policies[pieces.urls_of_host(number).start].number();
+            let capture = policy.map(|_| self.capture_of(host)).transpose()?;
+            capture.into_iter().for_each(|capture| self.set.prefetch_timeline(capture));
             captures.push(capture);
         }
         let mut timelines = Vec::with_capacity(captures.len());
         for capture in captures {
-            timelines.push(match capture {
-                NONE => None,
-                _ => {
-                    let timeline = self.set.timeline(capture)?;
-                    timeline.prefetch();
-                    Some(timeline)
-                }
-            });
+            let timeline = capture.map(|capture| self.set.timeline(capture)).transpose()?;
+            timeline.iter().for_each(StoredTimeline::prefetch);
+            timelines.push(timeline);
         }
         let mut search = TimeSearch::default();
         for (number, timeline) in timelines.iter().enumerate() {
             for url in pieces.urls_of_host(number) {
-                if policies[url] != NO_URL {
+                if policies[url] != RecordPolicy::NO_URL {
                     let (moment, policy) =
                         self.moment_at(times.of(url), timeline.as_ref(), &mut search)?;
                     (found[url], policies[url]) = (moment, policy);
@@ -131,12 +124,12 @@ impl Classifier {
         time: Option<UnixSeconds>,
         timeline: Option<&StoredTimeline<'_>>,
         search: &mut TimeSearch,
-    ) -> Result<(Found, u32), Damage> {
+    ) -> Result<(Found, RecordPolicy), Damage> {
         let Some(time) = time else {
             search.has_undecided = true;
-            return Ok((Found::NoTime, NO_POLICY));
+            return Ok((Found::NoTime, RecordPolicy::UNKNOWN));
         };
-        let Some(timeline) = timeline else { return Ok((Found::Nothing, NO_POLICY)) };
+        let Some(timeline) = timeline else { return Ok((Found::Nothing, RecordPolicy::UNKNOWN)) };
         let found = match timeline.find(time) {
             None if self.before_first == BeforeFirst::Oldest => {
                 let first = timeline.first();
@@ -147,9 +140,9 @@ impl Classifier {
         };
         let Some(at) = found else {
             search.has_undecided = true;
-            return Ok((Found::BeforeFirst, NO_POLICY));
+            return Ok((Found::BeforeFirst, RecordPolicy::UNKNOWN));
         };
-        let policy = self.known(timeline.policy(at)?.0)?;
+        let policy = self.known(timeline.policy(at)?.into())?;
         Ok((Found::Moment(timeline.capture(), at), policy))
     }
 
@@ -159,7 +152,7 @@ impl Classifier {
     pub(super) fn judge_ages(
         &self,
         freshness: &Freshness,
-        policies: &[u32],
+        policies: &[RecordPolicy],
         pieces: &Pieces,
         decisions: &mut [Answer],
     ) -> Result<AgeCounts, Damage> {
@@ -167,7 +160,7 @@ impl Classifier {
         let mut ages = AgeCounts::default();
         for (number, host) in pieces.hosts().iter().enumerate() {
             let urls = pieces.urls_of_host(number);
-            if policies[urls.start] >= NO_URL {
+            if policies[urls.start].number().is_none() {
                 continue;
             }
             let capture = self.set.capture_at(self.capture_of(host)?)?;
@@ -233,11 +226,11 @@ impl Classifier {
     pub(super) fn capture_of_record(
         &self,
         pieces: &Pieces,
-        policies: &[u32],
+        policies: &[RecordPolicy],
         found: &[Found],
         record: usize,
     ) -> Result<Option<StoredCapture<'_>>, Damage> {
-        if policies[record] >= NO_URL {
+        if policies[record].number().is_none() {
             return Ok(None);
         }
         if let Some(&found) = found.get(record) {

@@ -20,11 +20,9 @@ use portcullis_engine::pattern::PatternList;
 use portcullis_engine::{AutomatonWork, Cache, RuleSetBuf, Settings};
 use portcullis_robots::policy::{Audience, LabelRules, UsageGroups, UsageRules};
 
-use super::asking::{NO_POLICY, NO_URL};
 use super::classifier::Classifier;
 use crate::Damage;
-use crate::layout::NONE;
-use crate::stored::PolicyNumber;
+use crate::stored::{PolicyNumber, RecordPolicy};
 
 /// The licences that hold for an agent.
 pub type Licenses<'s> = Box<dyn ExactSizeIterator<Item = Result<Vec<u8>, Damage>> + 's>;
@@ -34,18 +32,18 @@ pub type Licenses<'s> = Box<dyn ExactSizeIterator<Item = Result<Vec<u8>, Damage>
 pub(super) struct UsageMemory {
     pub known: KnownUsage,
     /// The questions of the block about policies with usage: the policies, and the questions' numbers.
-    asked: Vec<(u32, u32)>,
+    asked: Vec<(PolicyNumber, usize)>,
     /// By question, agent and label.
     pub preferences: Vec<Preference>,
-    /// By question, agent and label: the policy and the usage record that decides, or [`NONE`].
-    records: Vec<(u32, u32)>,
+    /// By question, agent and label: the policy and the usage record that decides.
+    records: Vec<Option<(PolicyNumber, u32)>>,
 }
 
 /// The rules that were ordered for policies and agents.
 #[derive(Clone, Debug, Default)]
 pub(super) struct KnownUsage {
-    /// By policy: which of those that are kept is that of each agent; [`NONE`] if it is not known.
-    of_agents: HashMap<u32, Box<[u32]>, RandomState>,
+    /// By policy: which of those that are kept is that of each agent; `None` if it is not known.
+    of_agents: HashMap<PolicyNumber, Box<[Option<usize>]>, RandomState>,
     kept: Vec<AgentUsage>,
     kept_bytes: usize,
     /// The number of rule sets that are kept, each of which has a number in `cache`.
@@ -88,7 +86,7 @@ impl Classifier {
     /// is asked for.
     pub(super) fn find_preferences(
         &self,
-        policies: &[u32],
+        policies: &[RecordPolicy],
         paths: &[&[u8]],
         decisions: &[Answer],
         memory: &mut UsageMemory,
@@ -110,13 +108,13 @@ impl Classifier {
         preferences.clear();
         preferences.extend(unless_stated.flat_map(|it| std::iter::repeat_n(it, labels)));
         records.clear();
-        records.resize(preferences.len(), (NONE, NONE));
+        records.resize(preferences.len(), None);
         asked.clear();
-        for (question, &policy) in (0..).zip(policies) {
-            let of_agents = &decisions[question as usize * agents..][..agents];
-            if !matches!(policy, NO_POLICY | NO_URL)
+        for (question, policy) in policies.iter().enumerate() {
+            let of_agents = &decisions[question * agents..][..agents];
+            if let Some(policy) = policy.number()
                 && of_agents.iter().any(has_preference)
-                && self.set.policy_head(PolicyNumber(policy))?.has_usage()?
+                && self.set.policy_head(policy)?.has_usage()?
             {
                 asked.push((policy, question));
             }
@@ -130,34 +128,34 @@ impl Classifier {
             let policy = asked[0].0;
             let answer = |usage: &AgentUsage, cache: &mut Cache, same: &[usize]| {
                 for &(_, question) in asked {
-                    let answer_of = |agent: usize| (question as usize * agents + agent) * labels;
+                    let answer_of = |agent: usize| (question * agents + agent) * labels;
                     let is_denied =
                         |&&agent: &&usize| preferences[answer_of(agent)] == Preference::NoAccess;
                     if same.iter().filter(is_denied).count() == same.len() {
                         continue;
                     }
-                    let path = paths[question as usize];
+                    let path = paths[question];
                     usage.decide(path, &self.settings, cache, |label, (preference, record)| {
                         for answer in same.iter().map(|&agent| answer_of(agent) + label) {
                             // As `combined` does with two fields.
-                            let before = (preferences[answer].rank(), records[answer].1);
+                            let last = records[answer].map_or(u32::MAX, |(_, record)| record);
+                            let before = (preferences[answer].rank(), last);
                             if preferences[answer] != Preference::NoAccess
                                 && (preference.rank(), record) < before
                             {
                                 preferences[answer] = preference;
-                                records[answer] = (policy, record);
+                                records[answer] = Some((policy, record));
                             }
                         }
                     });
                 }
             };
             let is_asked = |agent: &usize| {
-                let mut decisions =
-                    asked.iter().map(|(_, it)| &decisions[*it as usize * agents + agent]);
+                let mut decisions = asked.iter().map(|(_, it)| &decisions[it * agents + agent]);
                 decisions.any(has_preference)
             };
             let asking = (0..agents).filter(is_asked);
-            self.with_usage_of(PolicyNumber(policy), asking, known, answer)?;
+            self.with_usage_of(policy, asking, known, answer)?;
         }
         known.keep_within(self.settings.limits.automata_bytes_max);
         self.set.has_length()
@@ -172,33 +170,33 @@ impl Classifier {
         known: &mut KnownUsage,
         mut with: impl FnMut(&AgentUsage, &mut Cache, &[usize]),
     ) -> Result<(), Damage> {
-        let own = known.of_agents.remove(&policy.0);
-        let mut own = own.unwrap_or_else(|| vec![NONE; self.agents.len()].into());
-        if asking.clone().all(|agent| own[agent] != NONE) {
+        let own = known.of_agents.remove(&policy);
+        let mut own = own.unwrap_or_else(|| vec![None; self.agents.len()].into());
+        if asking.clone().all(|agent| own[agent].is_some()) {
             let mut agents: Vec<usize> = asking.collect();
             agents.sort_by_key(|&agent| own[agent]);
             for same in agents.chunk_by(|&one, &other| own[one] == own[other]) {
-                with(&known.kept[own[same[0]] as usize], &mut known.cache, same);
+                let number = own[same[0]].expect("each was found");
+                with(&known.kept[number], &mut known.cache, same);
             }
         } else {
             self.set.policy(policy)?.with_groups(|file| {
                 let groups = UsageGroups::new(file);
                 for (of_agents, same) in self.agents_by_usage(&groups, asking) {
-                    if own[same[0]] == NONE {
+                    let number = own[same[0]].unwrap_or_else(|| {
                         if known.keep_within(self.settings.limits.automata_bytes_max) {
-                            own.fill(NONE);
+                            own.fill(None);
                         }
                         let in_force = groups.in_force(&of_agents);
                         let rules = UsageRules::new(file, &in_force, &self.dialect().paths);
-                        own[same[0]] = known.add(rules, &self.labels);
-                    }
-                    let number = own[same[0]];
-                    same.iter().for_each(|&agent| own[agent] = number);
-                    with(&known.kept[number as usize], &mut known.cache, &same);
+                        known.add(rules, &self.labels)
+                    });
+                    same.iter().for_each(|&agent| own[agent] = Some(number));
+                    with(&known.kept[number], &mut known.cache, &same);
                 }
             })?;
         }
-        known.of_agents.insert(policy.0, own);
+        known.of_agents.insert(policy, own);
         Ok(())
     }
 
@@ -230,11 +228,11 @@ impl Classifier {
         place: usize,
         memory: &UsageMemory,
     ) -> Result<Option<StatedPlace>, Damage> {
-        let (policy, record) = memory.records[place];
-        if record == NONE || !memory.preferences[place].is_stated() {
+        let is_stated = memory.preferences[place].is_stated();
+        let Some((policy, record)) = memory.records[place].filter(|_| is_stated) else {
             return Ok(None);
-        }
-        let policy = self.set.policy(PolicyNumber(policy))?;
+        };
+        let policy = self.set.policy(policy)?;
         let (role, line, value) = policy.usage_record(record)?;
         let malformed = || policy.malformed("a licence states a preference");
         let source = role.field.and_then(UsageSource::of).ok_or_else(malformed)?;
@@ -245,15 +243,12 @@ impl Classifier {
     /// taken, because a file may have thousands.
     pub(super) fn licenses(
         &self,
-        policy: u32,
+        policy: PolicyNumber,
         agent: usize,
         known: &KnownUsage,
     ) -> Result<Licenses<'_>, Damage> {
-        if matches!(policy, NO_POLICY | NO_URL) {
-            return Ok(Box::new(std::iter::empty()));
-        }
-        let policy = self.set.policy(PolicyNumber(policy))?;
-        let licenses = match known.of(policy.number().0, agent) {
+        let policy = self.set.policy(policy)?;
+        let licenses = match known.of(policy.number(), agent) {
             Some(usage) => usage.licenses.clone(),
             None if !policy.has_usage()? => Vec::new(),
             None => policy.with_groups(|file| {
@@ -266,13 +261,13 @@ impl Classifier {
 
 impl KnownUsage {
     /// Returns what is known about the usage of a policy for an agent.
-    fn of(&self, policy: u32, agent: usize) -> Option<&AgentUsage> {
-        self.kept.get(self.of_agents.get(&policy)?[agent] as usize)
+    fn of(&self, policy: PolicyNumber, agent: usize) -> Option<&AgentUsage> {
+        self.kept.get(self.of_agents.get(&policy)?[agent]?)
     }
 
     /// Keeps the statements about these labels and the licences, and returns the number under which
     /// they are kept.
-    fn add(&mut self, rules: UsageRules, labels: &[Label]) -> u32 {
+    fn add(&mut self, rules: UsageRules, labels: &[Label]) -> usize {
         let mut known: Vec<PatternList> = Vec::new();
         let mut statements: Vec<Statements> = Vec::new();
         for (number, &label) in labels.iter().enumerate() {
@@ -294,7 +289,7 @@ impl KnownUsage {
         let licenses = rules.licenses;
         self.kept_bytes += 2 * size_of::<AgentUsage>() + size_of_val(&*licenses);
         self.kept.push(AgentUsage { statements, licenses });
-        self.kept.len() as u32 - 1
+        self.kept.len() - 1
     }
 
     /// Compiles patterns, unless the first matches every path.
@@ -320,7 +315,7 @@ impl KnownUsage {
     /// Returns the bytes held by statements and their automata.
     pub fn memory_bytes(&self) -> usize {
         let agents = self.of_agents.values().next().map_or(0, |agents| size_of_val(&**agents));
-        let of_agents = 2 * size_of::<(u32, Box<[u32]>)>() + agents;
+        let of_agents = 2 * size_of::<(PolicyNumber, Box<[Option<usize>]>)>() + agents;
         self.kept_bytes + self.of_agents.len() * of_agents + self.cache.memory_bytes()
     }
 

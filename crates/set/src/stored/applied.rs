@@ -7,7 +7,7 @@ use portcullis_dialect::dialect::AccessOutcome;
 use portcullis_engine::{Cache, Settings};
 
 use super::super::file::Damage;
-use super::super::layout::{NONE, PolicyHead, policy};
+use super::super::layout::{NONE, PolicyHead, policy, position};
 use super::policy::{EntryGroups, Lines, StoredHead};
 use super::tokens::AgentTokens;
 use super::{EntryRules, PolicyEntry, StoredPolicy};
@@ -20,8 +20,8 @@ pub struct AppliedGroups<'s> {
     pub entry: PolicyEntry,
     /// The record of the user-agent line that selects the first group.
     pub naming_line: u32,
-    /// The position in the agent's chain of the token that is named; [`NONE`] for default groups.
-    pub(crate) token: u32,
+    /// The position in the agent's chain of the token that is named; `None` for default groups.
+    pub(crate) token: Option<usize>,
 }
 
 /// The decision for an agent.
@@ -53,14 +53,13 @@ impl StoredHead<'_> {
             }
         }
         let PolicyHead { default_entry, default_line, default_lines, .. } = self.head;
-        let lines = (default_line.get(), default_lines.get());
-        Ok(match default_entry.get() {
-            NONE => Effect::NoGroup,
-            _ if agent.skips_default => Effect::NoGroup,
-            entry => Effect::Rules {
-                entry: PolicyEntry(entry),
-                lines: (lines != (NONE, 0)).then_some(lines),
-            },
+        Ok(match position(*default_entry).filter(|_| !agent.skips_default) {
+            None => Effect::NoGroup,
+            Some(entry) => {
+                let lines = (default_line.get(), default_lines.get());
+                let lines = (lines != (NONE, 0)).then_some(lines);
+                Effect::Rules { entry: PolicyEntry(entry), lines }
+            }
         })
     }
 }
@@ -74,9 +73,9 @@ impl<'s> StoredPolicy<'s> {
             return Ok(None);
         }
         let (entry, naming_line, token) = match (self.named(agent)?, self.default_entry()) {
-            (Some(named), _) => named,
+            (Some((entry, line, token)), _) => (entry, line, Some(token)),
             (None, Some(entry)) if !agent.skips_default => {
-                (entry, self.words[policy::DEFAULT_NAMING_LINE].get(), NONE)
+                (entry, self.words[policy::DEFAULT_NAMING_LINE].get(), None)
             }
             (None, _) => return Ok(None),
         };
@@ -87,7 +86,7 @@ impl<'s> StoredPolicy<'s> {
 impl<'s> AppliedGroups<'s> {
     /// Returns whether the groups name the agent. Otherwise they are the groups for all crawlers.
     pub fn is_named(&self) -> bool {
-        self.token != NONE
+        self.token.is_some()
     }
 
     /// Returns the policy.

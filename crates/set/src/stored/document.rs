@@ -14,7 +14,7 @@ use portcullis_robots::syntax::{Record, RobotsTxt, record_of};
 
 use super::super::file::{Damage, Section};
 use super::super::layout::record::{self, In};
-use super::super::layout::{NONE, Pairs, partition_point};
+use super::super::layout::{NONE, Pairs, partition_point, position};
 use super::rule_group::Ordered;
 use super::{PolicySet, StoredCapture, StoredPolicy};
 
@@ -244,19 +244,21 @@ impl PolicySet {
         }
     }
 
-    /// Returns the list of records at a position of a section; an empty one at [`NONE`].
-    pub(crate) fn record_list(&self, place: In, position: u32) -> Result<RecordList<'_>, Damage> {
+    /// Returns the list of records at a position of a section; an empty one without a position.
+    pub(crate) fn record_list(
+        &self,
+        place: In,
+        position: Option<u32>,
+    ) -> Result<RecordList<'_>, Damage> {
         let list = |records, runs_word| RecordList {
             set: self,
             place,
-            position,
+            position: position.unwrap_or(NONE),
             records,
             runs_word,
             patterns: Vec::new(),
         };
-        if position == NONE {
-            return Ok(list(0, 0));
-        }
+        let Some(position) = position else { return Ok(list(0, 0)) };
         let section = self.section_of(place);
         let head = self.words(section, position, record::HEAD_WORDS)?;
         let list = list(head[record::RECORDS].get(), head[record::RUNS].get());
@@ -350,7 +352,7 @@ impl RecordList<'_> {
 impl<'s> StoredPolicy<'s> {
     /// Returns the list of the file's user-agent lines and rules.
     pub(crate) fn record_list(&self) -> Result<RecordList<'s>, Damage> {
-        self.set.record_list(In::Documents, self.head.document.get())
+        self.set.record_list(In::Documents, position(self.head.document))
     }
 
     /// Returns whether the file has a usage record.
@@ -409,15 +411,13 @@ impl<'s> StoredPolicy<'s> {
 }
 
 impl PolicySet {
-    /// Returns the list of other records at a position of the section, empty at [`NONE`], which
+    /// Returns the list of other records at a position of the section, empty without a position, which
     /// [`ListReader::from_others`](crate::lists::ListReader::from_others) reads.
-    pub fn other_records(&self, position: u32) -> Result<Vec<u8>, Damage> {
-        if position == NONE {
-            return Ok(Vec::new());
-        }
+    pub fn other_records(&self, position: Option<u32>) -> Result<Vec<u8>, Damage> {
+        let Some(position) = position else { return Ok(Vec::new()) };
         if self.sections.other_strings.is_some() {
             let mut list = ListWriter::default();
-            self.record_list(In::Others, position)?.append_to(&mut list, |_| true)?;
+            self.record_list(In::Others, Some(position))?.append_to(&mut list, |_| true)?;
             return Ok(list.bytes);
         }
         let (section, word) = (self.sections.others, size_of::<U32>() as u64);
@@ -446,8 +446,8 @@ impl StoredCapture<'_> {
     ) -> Result<(), Damage> {
         let list = self.set.other_records(self.others)?;
         for other in ListReader::from_others(&list) {
-            let section = self.set.sections.others;
-            let malformed = || self.set.malformed(section, self.others, "its records are cut");
+            let (section, position) = (self.set.sections.others, self.others.unwrap_or(NONE));
+            let malformed = || self.set.malformed(section, position, "its records are cut");
             let other = other.ok_or_else(malformed)?;
             if let Some(record) = record_of(other.text, self.set.dialect()).filter(&is_wanted) {
                 with(&record, other.line);

@@ -14,9 +14,9 @@ use portcullis_robots::syntax::NoteSet;
 use super::super::file::{Damage, Section};
 use super::super::layout::{
     CaptureRow, HostLine, NONE, OutageRow, PADDED_BYTES, SlotLine, is_full, line_of,
-    partition_point, search_of,
+    partition_point, position, search_of,
 };
-use super::{PolicyNumber, PolicySet};
+use super::{PolicyNumber, PolicySet, RecordPolicy};
 use crate::layout::EVERY_HOST;
 use crate::limits::SET_HOST_RUN_LINES_MAX;
 use crate::stored::CaptureFacts;
@@ -61,8 +61,8 @@ pub fn key_with_scheme(scheme: &[u8], key: &[u8]) -> Vec<u8> {
 pub struct StoredHost<'s> {
     pub(super) set: &'s PolicySet,
     key: &'s [u8],
-    policies: [u32; 2],
-    pub(crate) captures: [u32; 2],
+    policies: [RecordPolicy; 2],
+    captures: [u32; 2],
 }
 
 /// Where the search for a key begins, and the key, if it is short.
@@ -189,8 +189,8 @@ impl PolicySet {
             }
             _ => return Err(self.file.malformed(hosts, start, "its key is too long")),
         };
-        let [policies, captures] = [line.policies, line.captures].map(|it| it.map(U32::get));
-        Ok(StoredHost { set: self, key, policies, captures })
+        let policies = line.policies.map(|policy| RecordPolicy(policy.get()));
+        Ok(StoredHost { set: self, key, policies, captures: line.captures.map(U32::get) })
     }
 
     #[inline]
@@ -352,34 +352,37 @@ impl<'s> HostTable<'s> {
         self.set.file.is_compared(self.set.sections.hosts, start, size_of::<HostLine>())
     }
 
-    /// Returns the policy for https, or for http, of the host of a search that has the key; [`NONE`] for
-    /// none. `None` if the candidate is another host, or in a block that was not compared:
+    /// Returns the policy for https, or for http, of the host of a search that has the key. `None` if the candidate is another host, or in a block that was not compared:
     /// [`HostTable::search_again`] finds the host then.
     #[inline(always)]
-    pub(crate) fn policy(&self, candidate: Candidate, search: &Search, https: bool) -> Option<u32> {
+    pub(crate) fn policy(
+        &self,
+        candidate: Candidate,
+        search: &Search,
+        https: bool,
+    ) -> Option<RecordPolicy> {
         if candidate == Candidate::NONE {
-            return Some(NONE);
+            return Some(RecordPolicy::UNKNOWN);
         }
         let number = candidate.0 as usize - 1;
         let host = self.hosts.get(number)?;
         let is_it = host.key_bytes.get() == search.key_bytes
             && host.key.first_chunk() == Some(&search.key)
             && (self.has_hosts || self.is_compared_host(number));
-        is_it.then(|| host.policies[usize::from(https)].get())
+        is_it.then(|| RecordPolicy(host.policies[usize::from(https)].get()))
     }
 
-    /// Returns the policies for http and https of the host with a key; [`NONE`] for none. `candidate` is the
-    /// host then.
+    /// Returns the policies for http and https of the host with a key. `candidate` is the host then.
     #[cold]
     #[inline(never)]
     pub(crate) fn search_again(
         &self,
         candidate: &mut Candidate,
         key: &[u8],
-    ) -> Result<[u32; 2], Damage> {
+    ) -> Result<[RecordPolicy; 2], Damage> {
         let Some(position) = self.set.position_of(key)? else {
             *candidate = Candidate::NONE;
-            return Ok([NONE; 2]);
+            return Ok([RecordPolicy::UNKNOWN; 2]);
         };
         *candidate = Candidate(position + 1);
         Ok(self.set.host_at(position)?.policies)
@@ -396,8 +399,7 @@ impl<'s> StoredHost<'s> {
     /// Returns the policy for https, or for http (or the only scheme of the key).
     #[inline]
     pub fn policy(&self, https: bool) -> Option<PolicyNumber> {
-        let number = self.policies[usize::from(https)];
-        (number != NONE).then_some(PolicyNumber(number))
+        self.policies[usize::from(https)].number()
     }
 
     /// Returns the number of the capture of a policy that the host has.
@@ -416,7 +418,7 @@ impl<'s> StoredHost<'s> {
     pub fn schemes(&self) -> impl Iterator<Item = bool> + use<'s> {
         let policies = self.policies;
         let most = if self.set.is_universal { 1 } else { 2 };
-        let has_policy = move |https: &bool| policies[usize::from(*https)] != NONE;
+        let has_policy = move |https: &bool| policies[usize::from(*https)].number().is_some();
         [false, true].into_iter().filter(has_policy).take(most)
     }
 
@@ -442,8 +444,8 @@ pub struct StoredCapture<'s> {
     pub(crate) set: &'s PolicySet,
     /// The stored facts.
     pub facts: CaptureFacts,
-    /// The position of the other records of the file.
-    pub others: u32,
+    /// The position of the other records of the file, if it has any.
+    pub others: Option<u32>,
 }
 
 impl PolicySet {
@@ -478,7 +480,7 @@ impl PolicySet {
             input: row.input.get(),
             outage: self.outage_of(outages, index, capture_notes)?,
         };
-        Ok(StoredCapture { set: self, facts, others: row.others.get() })
+        Ok(StoredCapture { set: self, facts, others: position(row.others) })
     }
 
     /// Returns the outage of a capture with these notes, if it was made in one. The rows are sorted by

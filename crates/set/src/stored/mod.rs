@@ -47,7 +47,7 @@ pub(crate) use applied::Effect;
 pub use capture::CaptureFacts;
 pub(crate) use hosts::{Candidate, HostTable, Search};
 pub use hosts::{Place, StoredCapture, StoredHost, key_with_scheme, place};
-pub use policy::{PolicyEntry, PolicyNumber, RuleSetNumber, StoredPolicy};
+pub use policy::{PolicyEntry, PolicyNumber, RecordPolicy, RuleSetNumber, StoredPolicy};
 pub use reading::Read;
 pub use rule_group::EntryRules;
 pub(crate) use rule_group::{PatternKey, RuleGroup, RuleGroupPlace};

@@ -7,7 +7,7 @@ use portcullis_dialect::dialect::AccessOutcome;
 use portcullis_engine::Line;
 
 use super::super::file::Damage;
-use super::super::layout::{NONE, Pairs, PolicyHead, policy, robots_of};
+use super::super::layout::{NONE, Pairs, PolicyHead, policy, position, robots_of};
 use super::PolicySet;
 use super::tokens::AgentTokens;
 
@@ -33,6 +33,30 @@ impl PolicyNumber {
     }
 }
 
+/// The policy of a record's origin, or why there is none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(transparent)]
+pub struct RecordPolicy(pub(crate) u32);
+
+impl RecordPolicy {
+    /// No policy is known.
+    pub const UNKNOWN: RecordPolicy = RecordPolicy(NONE);
+    /// The record is not a URL.
+    pub const NO_URL: RecordPolicy = RecordPolicy(NONE - 1);
+
+    /// Returns the number of the policy.
+    #[inline(always)]
+    pub fn number(self) -> Option<PolicyNumber> {
+        (self < RecordPolicy::NO_URL).then_some(PolicyNumber(self.0))
+    }
+}
+
+impl From<PolicyNumber> for RecordPolicy {
+    fn from(policy: PolicyNumber) -> RecordPolicy {
+        RecordPolicy(policy.0)
+    }
+}
+
 /// The number of an entry in its policy: the rule groups that apply to some agents. Agents with the same
 /// entry get the same decisions.
 ///
@@ -44,7 +68,7 @@ pub struct PolicyEntry(pub(crate) u32);
 #[derive(Clone, Copy, Debug)]
 pub struct StoredPolicy<'s> {
     pub(crate) set: &'s PolicySet,
-    number: u32,
+    number: PolicyNumber,
     pub(super) head: &'s PolicyHead,
     pub(crate) words: &'s [U32],
 }
@@ -53,7 +77,7 @@ pub struct StoredPolicy<'s> {
 #[derive(Clone, Copy)]
 pub(crate) struct StoredHead<'s> {
     set: &'s PolicySet,
-    number: u32,
+    number: PolicyNumber,
     pub(super) head: &'s PolicyHead,
 }
 
@@ -99,7 +123,7 @@ impl PolicySet {
     pub(crate) fn policy_head(&self, number: PolicyNumber) -> Result<StoredHead<'_>, Damage> {
         let section = self.sections.policy_heads;
         let head = &self.file.items::<PolicyHead>(section, number.0.into(), 1)?[0];
-        Ok(StoredHead { set: self, number: number.0, head })
+        Ok(StoredHead { set: self, number, head })
     }
 
     /// Prefetches the head of a policy.
@@ -159,12 +183,12 @@ impl<'s> StoredHead<'s> {
     #[inline]
     pub fn has_usage(&self) -> Result<bool, Damage> {
         self.access()?;
-        Ok(self.usage_records() != NONE)
+        Ok(self.usage_records().is_some())
     }
 
-    /// Returns the position of the usage records; [`NONE`] for none.
-    pub fn usage_records(&self) -> u32 {
-        self.head.usage_records.get()
+    /// Returns the position of the usage records.
+    pub fn usage_records(&self) -> Option<u32> {
+        position(self.head.usage_records)
     }
 
     /// Returns the whole policy.
@@ -182,7 +206,7 @@ impl<'s> StoredHead<'s> {
 
     #[cold]
     fn malformed(&self, what: &'static str) -> Damage {
-        let word = self.number.saturating_mul(HEAD_WORDS as u32);
+        let word = self.number.0.saturating_mul(HEAD_WORDS as u32);
         self.set.malformed(self.set.sections.policy_heads, word, what)
     }
 }
@@ -190,7 +214,7 @@ impl<'s> StoredHead<'s> {
 impl<'s> StoredPolicy<'s> {
     /// Returns the number of the policy.
     pub fn number(&self) -> PolicyNumber {
-        PolicyNumber(self.number)
+        self.number
     }
 
     pub(crate) fn head(&self) -> StoredHead<'s> {
@@ -247,8 +271,7 @@ impl<'s> StoredPolicy<'s> {
 
     /// Returns the entry of the default groups, if there are any.
     pub fn default_entry(&self) -> Option<PolicyEntry> {
-        let entry = self.head.default_entry.get();
-        (entry != NONE).then_some(PolicyEntry(entry))
+        position(self.head.default_entry).map(PolicyEntry)
     }
 
     /// Returns the number of rule groups.
@@ -298,7 +321,7 @@ impl<'s> StoredPolicy<'s> {
     pub(super) fn named(
         &self,
         agent: &AgentTokens,
-    ) -> Result<Option<(PolicyEntry, u32, u32)>, Damage> {
+    ) -> Result<Option<(PolicyEntry, u32, usize)>, Damage> {
         let (names, robots) = self.named_robots()?;
         let named = agent.first_named(names, |index| robots.get(index));
         let named = named.map(|(entry, record, token)| (PolicyEntry(entry), record, token));

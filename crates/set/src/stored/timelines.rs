@@ -21,7 +21,7 @@ use super::hosts::{Place, StoredCapture, StoredHost, place};
 use super::standing::{Received, Resolving, Seen, Target, View, standing};
 use super::{CaptureFacts, PolicyNumber, PolicySet, Sections};
 use crate::file::{Damage, Section, SectionKind, VERSION};
-use crate::layout::{HistoryRow, NONE, NOT_CAPTURED, ResponseRow, TimelinesHead};
+use crate::layout::{HistoryRow, NONE, NOT_CAPTURED, ResponseRow, TimelinesHead, position};
 use crate::limits::TIMELINE_SECONDS_END;
 
 /// The longest timeline whose captures are counted, not searched.
@@ -93,7 +93,7 @@ impl Sections {
 #[derive(Clone, Copy)]
 enum Said {
     /// The policy of a file, and the position of its other records.
-    File(PolicyNumber, u32),
+    File(PolicyNumber, Option<u32>),
     Outcome(AccessOutcome),
 }
 
@@ -195,12 +195,10 @@ impl PolicySet {
     fn policy_of_outcome(&self, outcome: AccessOutcome) -> Result<PolicyNumber, Damage> {
         let mut outcomes = self.dialect.access.outcomes().into_iter();
         let place = outcomes.position(|other| other == outcome);
-        let number = match place {
-            Some(place) => self.head()?.policies[place].get(),
-            None => NONE,
-        };
+        let policies = &self.head()?.policies;
+        let number = place.and_then(|place| position(policies[place]));
         let is_missing = || self.malformed_history("the policy of an answer is not there");
-        (number != NONE).then_some(PolicyNumber(number)).ok_or_else(is_missing)
+        number.map(PolicyNumber).ok_or_else(is_missing)
     }
 
     fn response(&self, row: &HistoryRow) -> Result<&ResponseRow, Damage> {
@@ -215,7 +213,7 @@ impl PolicySet {
         let odd = || self.malformed_history("it has notes that this version does not know");
         let (capture_notes, file_notes) = notes.ok_or_else(odd)?;
         let captured_at = (response.has_date != 0).then(|| UnixSeconds(row.since()));
-        let serves = Some(response.serves_seconds.get()).filter(|&seconds| seconds != NONE);
+        let serves = position(response.serves_seconds);
         let facts = CaptureFacts {
             captured_at,
             expires_at: captured_at.zip(serves).map(|(at, seconds)| at.after(seconds.into())),
@@ -230,7 +228,7 @@ impl PolicySet {
         let access = self.dialect.access.resolve(facts.answer(), response.redirects.into());
         let content = match (access, row.own_policy()) {
             (Access::File, Some(policy)) => {
-                Some(Said::File(PolicyNumber(policy), response.others_or_target.get()))
+                Some(Said::File(PolicyNumber(policy), position(response.others_or_target)))
             }
             (Access::File, None) => {
                 return Err(self.malformed_history("the capture of a file has no policy"));
@@ -249,19 +247,17 @@ impl PolicySet {
     ) -> Result<View<Said, u32>, Damage> {
         self.check_order(rows, index, time)?;
         let response = self.response(&rows[index])?;
-        let earlier = |number: u32| match number {
-            NONE => Ok(None),
-            number => match rows[..=index].get(number as usize) {
-                Some(row) => Ok(Some(row)),
-                None => Err(self.malformed_history("an earlier capture is not there")),
-            },
+        let earlier = |number: U32| {
+            let missing = || self.malformed_history("an earlier capture is not there");
+            let row = |number| rows[..=index].get(number as usize).ok_or_else(missing);
+            position(number).map(row).transpose()
         };
-        let file = earlier(response.file.get())?;
+        let file = earlier(response.file)?;
         let file = file.map(|row| self.seen(row, self.response(row)?)).transpose()?;
         if file.is_some_and(|file| file.content.is_none()) {
             return Err(self.malformed_history("an earlier capture is that of no file"));
         }
-        let first_failure = earlier(response.first_failure.get())?;
+        let first_failure = earlier(response.first_failure)?;
         Ok(View {
             newest: self.seen(&rows[index], response)?,
             file,
@@ -580,7 +576,7 @@ impl<'s> StoredTimeline<'s> {
         let row = &leaf.rows[leaf.index];
         let (policy, others) = match found.content {
             Said::File(policy, others) => (Ok(policy), others),
-            Said::Outcome(outcome) => (set.policy_of_outcome(outcome), NONE),
+            Said::Outcome(outcome) => (set.policy_of_outcome(outcome), None),
         };
         let policy = match (leaf.received, row.own_policy()) {
             (None, Some(own)) => PolicyNumber(own),

@@ -17,7 +17,7 @@ pub struct AgentTokens {
     pub(crate) skips_default: bool,
     /// For each token of the chain that the set names: its position in the chain, and the numbers
     /// of the names that it matches, ascending.
-    pub(crate) chain: Vec<(u32, Vec<u32>)>,
+    pub(crate) chain: Vec<(usize, Vec<u32>)>,
 }
 
 impl AgentTokens {
@@ -36,7 +36,7 @@ impl AgentTokens {
         &self,
         names: &[U32],
         naming: impl Fn(usize) -> Option<(u32, u32)>,
-    ) -> Option<(u32, u32, u32)> {
+    ) -> Option<(u32, u32, usize)> {
         for (position, numbers) in &self.chain {
             let found = numbers.iter().filter_map(|number| {
                 naming(names.binary_search_by_key(number, |name| name.get()).ok()?)
@@ -135,7 +135,7 @@ impl PolicySet {
     ) -> Result<AgentTokens, Damage> {
         let names = self.names()?;
         let mut chain = Vec::new();
-        for (position, token) in (0..).zip(tokens) {
+        for (position, token) in tokens.into_iter().enumerate() {
             let mut numbers: Vec<u32> = Vec::new();
             match self.dialect.groups.names_agent {
                 NamesAgent::Equal => {
