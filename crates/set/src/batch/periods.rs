@@ -3,8 +3,7 @@
 //! A period whose policy comes from redirects is found by a walk over all captures on the way. What was found
 //! for an origin is kept, so records in any order cost one walk per period and thread, not one per record.
 
-use foldhash::fast::RandomState;
-use hashbrown::HashMap;
+use std::collections::BTreeMap;
 
 use portcullis_robots::access::UnixSeconds;
 
@@ -16,9 +15,8 @@ use crate::stored::Period;
 pub(super) struct PeriodMemory {
     /// The last one, and the capture of its origin. Records often fall in the same one.
     last: Option<(u32, Period)>,
-    /// By the capture of the origin, oldest first.
-    known: HashMap<u32, Vec<Period>, RandomState>,
-    count: usize,
+    /// By the capture of the origin and the begin.
+    known: BTreeMap<(u32, UnixSeconds), Period>,
 }
 
 impl PeriodMemory {
@@ -33,19 +31,16 @@ impl PeriodMemory {
         if let Some((_, period)) = self.last.filter(|(last, it)| *last == capture && has_time(it)) {
             return Ok(period);
         }
-        let begun = |periods: &[Period]| periods.partition_point(|it| it.since <= time);
-        let known = self.known.get(&capture);
-        let known = known.and_then(|periods| periods[..begun(periods)].last().copied());
-        let period = match known.filter(has_time) {
-            Some(period) => period,
+        let mut begun = self.known.range(..=(capture, time));
+        let known = begun.next_back().filter(|(key, it)| key.0 == capture && has_time(it));
+        let period = match known {
+            Some((_, period)) => *period,
             None => {
                 let period = find()?;
-                if self.count == PERIODS_KEPT_MAX {
-                    (self.known, self.count) = (HashMap::default(), 0);
+                if self.known.len() == PERIODS_KEPT_MAX {
+                    self.known.clear();
                 }
-                let periods = self.known.entry(capture).or_default();
-                periods.insert(begun(periods), period);
-                self.count += 1;
+                self.known.insert((capture, period.since), period);
                 period
             }
         };
@@ -84,6 +79,6 @@ mod tests {
             let period = Period { since: UnixSeconds(0), until: None };
             memory.get_or_find(capture, UnixSeconds(5), || Ok::<_, ()>(period)).unwrap();
         }
-        assert_eq!((memory.count, memory.known.len()), (2, 2));
+        assert_eq!(memory.known.len(), 2);
     }
 }
