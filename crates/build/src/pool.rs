@@ -12,7 +12,8 @@ use std::cell::RefCell;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::{LazyLock, Mutex, PoisonError};
 
-use hashbrown::HashTable;
+use hashbrown::hash_map::Entry;
+use hashbrown::{HashMap, HashTable};
 use highway::{HighwayHash as _, HighwayHasher, Key};
 use zstd::bulk::{Compressor, Decompressor};
 
@@ -43,7 +44,7 @@ impl Fingerprint {
 /// Numbers by fingerprint. Memory: some 30 bytes for each.
 #[derive(Debug, Default)]
 pub(crate) struct Fingerprints {
-    known: HashTable<(Fingerprint, u32)>,
+    known: HashMap<Fingerprint, u32, foldhash::fast::RandomState>,
 }
 
 impl Fingerprints {
@@ -53,13 +54,10 @@ impl Fingerprints {
         fingerprint: Fingerprint,
         number: impl FnOnce() -> Result<u32, E>,
     ) -> Result<u32, E> {
-        let same = |&(other, _): &(Fingerprint, u32)| other == fingerprint;
-        if let Some(&(_, known)) = self.known.find(fingerprint.half(), same) {
-            return Ok(known);
+        match self.known.entry(fingerprint) {
+            Entry::Occupied(known) => Ok(*known.get()),
+            Entry::Vacant(place) => Ok(*place.insert(number()?)),
         }
-        let number = number()?;
-        self.known.insert_unique(fingerprint.half(), (fingerprint, number), |known| known.0.half());
-        Ok(number)
     }
 
     /// Returns the size of the table, in bytes.

@@ -7,7 +7,7 @@ use zerocopy::{FromBytes, FromZeros, IntoBytes};
 
 use portcullis_engine::bytes::push_varint;
 use portcullis_files::scratch::{Items, Scratch, Spool};
-use portcullis_robots::access::{KnownOutage, UnixSeconds};
+use portcullis_robots::access::KnownOutage;
 use portcullis_robots::syntax::NoteKind;
 use portcullis_set::layout::{CaptureRow, HostLine, NONE, OutageRow};
 use portcullis_set::lists::push_front_coded;
@@ -23,8 +23,9 @@ use crate::standing::{Content, HostStanding, Standing};
 /// The sections that describe hosts.
 pub struct HostSections {
     pub hosts: Items<HostLine>,
-    /// The captures of origins.
-    pub captures: CaptureSections,
+    /// The captures of origins, and their outages.
+    pub captures: Items<CaptureRow>,
+    pub outages: Items<OutageRow>,
     /// `None` if only the newest captures were kept.
     pub timelines: Option<Timelines>,
     /// The record of each key.
@@ -41,39 +42,13 @@ pub struct HostSections {
     pub file_notes: [u64; NoteKind::OF_FILES.len()],
 }
 
-/// Captures and their outages.
-pub struct CaptureSections {
-    pub rows: Items<CaptureRow>,
-    pub outages: Items<OutageRow>,
-}
-
-impl CaptureSections {
-    pub fn new(scratch: &Scratch) -> CaptureSections {
-        CaptureSections { rows: Items::new(scratch), outages: Items::new(scratch) }
-    }
-
-    pub fn push(
-        &mut self,
-        row: CaptureRow,
-        outage: Option<KnownOutage>,
-    ) -> Result<u32, CompileError> {
-        let index = end(&self.rows)?;
-        self.rows.push(&[row])?;
-        if let Some(KnownOutage { since, copy_captured_at, .. }) = outage {
-            let since = stored_time(Some(since));
-            let copy = stored_time(copy_captured_at);
-            self.outages.push(&[OutageRow { capture: index.into(), since, copy }])?;
-        }
-        Ok(index)
-    }
-}
-
 impl HostSections {
     /// Begins the sections of hosts whose files are in a pool with this many places.
     pub fn new(scratch: &Scratch, places: usize, has_history: bool) -> HostSections {
         HostSections {
             hosts: Items::new(scratch),
-            captures: CaptureSections::new(scratch),
+            captures: Items::new(scratch),
+            outages: Items::new(scratch),
             timelines: has_history.then(|| Timelines::new(scratch)),
             log: Spool::new(scratch),
             last_key: Box::default(),
@@ -150,17 +125,10 @@ impl HostSections {
             standing.as_ref().map_or(NONE, |it| distinct.number(it.content))
         };
         let [http_timeline, https_timeline] = timelines.map_or([None, None], |it| it.map(Some));
-        let mut push = |standing: Option<&Standing>, timeline: Option<u32>| {
-            let Some(standing) = standing else { return Ok(NONE) };
-            if let Some((timelines, word)) = self.timelines.as_mut().zip(timeline) {
-                timelines.add_origin(word)?;
-            }
-            self.push_capture(standing)
-        };
-        let http_capture = push(host.http.as_ref(), http_timeline)?;
+        let http_capture = self.push_capture(host.http.as_ref(), http_timeline)?;
         let https_capture = match host.http == host.https && http_timeline == https_timeline {
             true => http_capture,
-            false => push(host.https.as_ref(), https_timeline)?,
+            false => self.push_capture(host.https.as_ref(), https_timeline)?,
         };
         let mut lines = vec![HostLine::new_zeroed(); HostLine::lines(host.key.len())];
         lines[0].key_bytes = U32::new(host.key.len() as u32);
@@ -172,13 +140,38 @@ impl HostSections {
         Ok(self.hosts.push(&lines)?)
     }
 
-    fn push_capture(&mut self, standing: &Standing) -> Result<u32, CompileError> {
-        let facts = &standing.facts;
+    /// Adds the capture of an origin, with the word of its timeline. Returns its number, or [`NONE`].
+    fn push_capture(
+        &mut self,
+        standing: Option<&Standing>,
+        timeline: Option<u32>,
+    ) -> Result<u32, CompileError> {
+        let Some(Standing { content, facts }) = standing else { return Ok(NONE) };
+        if let Some((timelines, word)) = self.timelines.as_mut().zip(timeline) {
+            timelines.add_origin(word)?;
+        }
         for (count, kind) in self.file_notes.iter_mut().zip(NoteKind::OF_FILES) {
             *count += u64::from(facts.file_notes.contains(kind));
         }
-        let date = facts.captured_at.map(|date| date.0);
-        self.captures.push(stored(date, standing, &self.others_of_blob), facts.outage)
+        let index = end(&self.captures)?;
+        self.captures.push(&[CaptureRow {
+            serves_seconds: facts.serves_seconds().unwrap_or(NONE).into(),
+            status: facts.status.into(),
+            redirects: facts.redirects_followed,
+            capture_notes: facts.capture_notes.bits().into(),
+            file_notes: facts.file_notes.bits().into(),
+            file_bytes: facts.file_bytes.into(),
+            others: position_of_others(*content, &self.others_of_blob).into(),
+            input: facts.input.into(),
+            span_seconds: facts.span_seconds.into(),
+            ..CaptureRow::dated(facts.captured_at.map(|date| date.0))
+        }])?;
+        if let Some(KnownOutage { since, copy_captured_at, .. }) = facts.outage {
+            let [since, copy] = [Some(since), copy_captured_at]
+                .map(|time| U64::new(time.map_or(u64::MAX, |time| time.0)));
+            self.outages.push(&[OutageRow { capture: index.into(), since, copy }])?;
+        }
+        Ok(index)
     }
 
     /// Returns the size of the tables, in bytes.
@@ -194,28 +187,4 @@ pub fn position_of_others(content: Content, others_of_blob: &[u32]) -> u32 {
         Content::File { others, .. } => others_of_blob[others.index()],
         Content::Access(_) => NONE,
     }
-}
-
-/// Returns the stored form of a standing's capture, with this date.
-fn stored(
-    date: Option<u64>,
-    Standing { content, facts }: &Standing,
-    others_of_blob: &[u32],
-) -> CaptureRow {
-    CaptureRow {
-        serves_seconds: facts.serves_seconds().unwrap_or(NONE).into(),
-        status: facts.status.into(),
-        redirects: facts.redirects_followed,
-        capture_notes: facts.capture_notes.bits().into(),
-        file_notes: facts.file_notes.bits().into(),
-        file_bytes: facts.file_bytes.into(),
-        others: position_of_others(*content, others_of_blob).into(),
-        input: facts.input.into(),
-        span_seconds: facts.span_seconds.into(),
-        ..CaptureRow::dated(date)
-    }
-}
-
-fn stored_time(time: Option<UnixSeconds>) -> U64 {
-    U64::new(time.map_or(u64::MAX, |time| time.0))
 }

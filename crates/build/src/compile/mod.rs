@@ -266,7 +266,7 @@ impl<'c> Compiled<'c> {
         let hosts = &compiled.hosts;
         let responses = hosts.timelines.as_ref().map(|it| it.responses.spool());
         let captures: Vec<&Spool> =
-            std::iter::once(hosts.captures.rows.spool()).chain(responses).collect();
+            std::iter::once(hosts.captures.spool()).chain(responses).collect();
         let mut table = scratch.table();
         let slots =
             HostSlots::new(hosts.hosts.spool(), compiled.counts.hosts, &captures, &mut table)?;
@@ -331,7 +331,7 @@ impl<'c> Compiled<'c> {
             origins: known.origins,
             policies: heads.len(),
             rule_sets: rule_sets.index.len() as u64,
-            captures: hosts.captures.rows.len(),
+            captures: hosts.captures.len(),
             strings: texts.strings.len(),
             tokens: names.len(),
             dates: known.captured.map_or([0; 2], |it| [it.first.0, it.last.0]),
@@ -362,9 +362,9 @@ impl<'c> Compiled<'c> {
         writer.spool(SectionKind::ORDERS, &policies.orders.bytes)?;
         policies.names.write(writer)?;
         writer.spool(SectionKind::DOCUMENTS, texts.lists(In::Documents))?;
-        writer.spool(SectionKind::CAPTURES, hosts.captures.rows.spool())?;
+        writer.spool(SectionKind::CAPTURES, hosts.captures.spool())?;
         writer.spool(SectionKind::OTHERS, hosts.others.spool())?;
-        writer.spool(SectionKind::OUTAGES, hosts.captures.outages.spool())?;
+        writer.spool(SectionKind::OUTAGES, hosts.outages.spool())?;
         if standings.has_captures() {
             writer.spool(SectionKind::LOG, &hosts.log)?;
         }

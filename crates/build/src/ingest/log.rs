@@ -7,6 +7,8 @@
 //!
 //! Cost: some 20 bytes per capture. Reading returns `None` for bytes that nothing here writes.
 
+use std::num::NonZeroU64;
+
 use portcullis_captures::PayloadNames;
 use portcullis_engine::bytes::{push_varint, take_varint};
 use portcullis_files::error::WriteError;
@@ -342,12 +344,10 @@ const RIVAL_BITS: u32 = 3;
 fn push_rivals(out: &mut Vec<u8>, held: &Held<BlobID>, rivals: &Rivals) {
     let Held::File { .. } = held else { return };
     let Rivals { differ, line, lines, are_rows } = *rivals;
-    let flags = [(DIFFER, differ), (ARE_ROWS, are_rows), (IS_LINE, line != 0)];
+    let flags = [(DIFFER, differ), (ARE_ROWS, are_rows), (IS_LINE, line.is_some())];
     let flags: u64 = flags.into_iter().filter(|(_, is_set)| *is_set).map(|(flag, _)| flag).sum();
     push_long(out, u64::from(lines) << RIVAL_BITS | flags);
-    if line != 0 {
-        push_long(out, line);
-    }
+    line.iter().for_each(|line| push_long(out, line.get()));
 }
 
 /// Reads what [`push_rivals`] writes.
@@ -357,7 +357,7 @@ fn take_rivals<B, L>(rest: &mut &[u8], held: &Held<B, L>) -> Option<Rivals> {
     let has = |flag: u64| number & flag != 0;
     Some(Rivals {
         differ: has(DIFFER),
-        line: if has(IS_LINE) { long(rest)? } else { 0 },
+        line: if has(IS_LINE) { Some(NonZeroU64::new(long(rest)?)?) } else { None },
         lines: u32::try_from(number >> RIVAL_BITS).ok()?,
         are_rows: has(ARE_ROWS),
     })

@@ -9,6 +9,7 @@
 //! earlier captures. An input that fails is reported in its [`InputReport`].
 
 use std::hash::BuildHasher;
+use std::num::NonZeroU64;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rayon::Scope;
@@ -283,7 +284,7 @@ impl Digest<'_> {
             Ok(capture) => capture,
             Err(mut broken) => {
                 let lost = broken.lost.take();
-                self.push_broken(position, broken);
+                self.read.push_broken(position, broken);
                 return lost.map_or((), |lost| self.take_lost(position, &lost));
             }
         };
@@ -310,7 +311,7 @@ impl Digest<'_> {
                     }
                     (_, problem) => problem.to_string(),
                 };
-                return self.push_broken(position, BrokenRecord::senseless(place, problem));
+                return self.read.push_broken(position, BrokenRecord::senseless(place, problem));
             }
         };
         let is_robots_txt =
@@ -324,17 +325,7 @@ impl Digest<'_> {
         report.status_assumed += u64::from(is_assumed);
         report.undated += u64::from(is_undated);
         report.captured = DateSpan::over(report.captured, capture.captured_at.map(DateSpan::from));
-        let mut known = match self.known(&capture, position) {
-            Ok(known) => known,
-            Err(failure) => {
-                self.failure.get_or_insert(failure);
-                return;
-            }
-        };
-        if self.is_of_table && known.is_file() {
-            known.rivals.line = self.line(&capture.body);
-        }
-        self.captures.push((places, known));
+        self.file(places, &capture, position);
     }
 
     /// Adds a capture whose record is broken.
@@ -350,23 +341,23 @@ impl Digest<'_> {
         if lost.has_unread_time() {
             capture.captured_at = Some(UNPLACED);
         }
-        match self.known(&capture, position) {
+        self.file(places, &capture, position);
+    }
+
+    /// Files a capture under its places.
+    fn file(&mut self, places: Places, capture: &Capture<'_>, position: u64) {
+        match self.known(capture, position) {
             Ok(known) => self.captures.push((places, known)),
             Err(failure) => _ = self.failure.get_or_insert(failure),
         }
     }
 
-    /// Returns the hash of a body that is one line, which may be empty; 0 for another.
-    fn line(&self, body: &[u8]) -> u64 {
+    /// Returns the hash of a body that is one line, which may be empty.
+    fn line(&self, body: &[u8]) -> Option<NonZeroU64> {
         let line = body.trim_ascii();
-        match memchr::memchr2(b'\r', b'\n', line) {
-            Some(_) => 0,
-            None => self.reading.hasher.hash_one(line).max(1),
-        }
-    }
-
-    fn push_broken(&mut self, position: u64, broken: BrokenRecord) {
-        self.read.push_broken(position, broken);
+        let is_one = memchr::memchr2(b'\r', b'\n', line).is_none();
+        is_one
+            .then(|| NonZeroU64::new(self.reading.hasher.hash_one(line)).unwrap_or(NonZeroU64::MIN))
     }
 
     fn parsed(&self, body: &[u8]) -> Result<ParsedBody, WriteError> {
@@ -421,7 +412,9 @@ impl Digest<'_> {
             },
             (Access::Follow | Access::Outcome(_), _) => Held::Nothing,
         };
-        let rivals = Rivals::default();
+        let is_line = self.is_of_table && matches!(held, Held::File { .. });
+        let line = if is_line { self.line(&capture.body) } else { None };
+        let rivals = Rivals { line, ..Rivals::default() };
         Ok(Known { facts, position, held, payload: capture.payload, rivals })
     }
 }

@@ -10,6 +10,7 @@
 //! take the place of one. Cost: a comparison of neighbours each time captures are put in order.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::num::NonZeroU64;
 
 use portcullis_captures::BrokenRecord;
 use portcullis_robots::access::UnixSeconds;
@@ -23,8 +24,8 @@ use super::read::OpenReport;
 pub(super) struct Rivals {
     /// Whether two files differ.
     pub(super) differ: bool,
-    /// The hash of a single line of a table, until all captures are sorted; 0 for another file.
-    pub(super) line: u64,
+    /// The hash of a single line of a table, until all captures are sorted.
+    pub(super) line: Option<NonZeroU64>,
     /// The number of other such lines whose place this one takes.
     pub(super) lines: u32,
     /// Whether two such lines differ.
@@ -62,7 +63,7 @@ pub(super) fn compare<B: PartialEq>(captures: &mut [Known<B>]) {
 
 /// Takes single lines out of the captures of a resource, one for all of a second.
 pub(super) fn take_lines<B>(captures: &mut Vec<Known<B>>) -> Vec<Known<B>> {
-    let mut lines: Vec<_> = captures.extract_if(.., |it| it.rivals.line != 0).collect();
+    let mut lines: Vec<_> = captures.extract_if(.., |it| it.rivals.line.is_some()).collect();
     lines.sort_by_key(|line| (second_of(line), line.position));
     lines.dedup_by(|later, line| {
         let is_same = second_of(later) == second_of(line);
@@ -109,15 +110,15 @@ impl RowsOfInputs {
     /// Other single lines are files like all others from now on. Those of a capture of both schemes are
     /// left out once.
     pub(super) fn take<B>(&mut self, key: &[u8], resources: &mut [Vec<Known<B>>; 2]) {
-        if !resources.iter().flatten().any(|known| known.rivals.line != 0) {
+        if !resources.iter().flatten().any(|known| known.rivals.line.is_some()) {
             return;
         }
         let mut of_http = BTreeMap::new();
         for (slot, captures) in [Slot::Http, Slot::Https].into_iter().zip(resources) {
             let rows = rows_in(captures);
             captures.retain_mut(|known| {
-                let row = rows.get(&second_of(known)).filter(|_| known.rivals.line != 0);
-                known.rivals.line = 0;
+                let line = known.rivals.line.take();
+                let row = line.and_then(|_| rows.get(&second_of(known)));
                 let Some(&(last, _)) = row else { return true };
                 known.lose_file();
                 known.position == last
@@ -145,7 +146,7 @@ impl RowsOfInputs {
 /// captures.
 fn rows_in<B>(captures: &[Known<B>]) -> BTreeMap<Second, (u64, u64)> {
     let mut lines: BTreeMap<Second, (u64, Rivals)> = BTreeMap::new();
-    for line in captures.iter().filter(|known| known.rivals.line != 0) {
+    for line in captures.iter().filter(|known| known.rivals.line.is_some()) {
         let joined = lines.entry(second_of(line)).and_modify(|(position, rivals)| {
             *position = line.position.max(*position);
             rivals.join(line.rivals);
