@@ -59,9 +59,8 @@ impl Standings {
     /// If a temporary file cannot be read.
     pub fn to_vec(&self) -> Result<Vec<HostStanding>, WriteError> {
         let mut hosts = Vec::new();
-        let mut pieces = self.pieces();
-        while let Some(piece) = pieces.next_piece()? {
-            hosts.extend(piece.hosts.into_owned().into_iter().filter(HostStanding::is_host));
+        for piece in self.pieces() {
+            hosts.extend(piece?.hosts.into_owned().into_iter().filter(HostStanding::is_host));
         }
         Ok(hosts)
     }
@@ -73,9 +72,8 @@ impl Standings {
     /// If a temporary file cannot be read.
     pub fn counts(&self) -> Result<StandingCounts, WriteError> {
         let mut counts = StandingCounts::default();
-        let mut pieces = self.pieces();
-        while let Some(piece) = pieces.next_piece()? {
-            piece.hosts.iter().for_each(|host| counts.add_host(host));
+        for piece in self.pieces() {
+            piece?.hosts.iter().for_each(|host| counts.add_host(host));
         }
         Ok(counts)
     }
@@ -105,16 +103,17 @@ pub(crate) struct HostPieces<'s> {
     settler: Option<Settler<'s>>,
 }
 
-impl<'s> HostPieces<'s> {
-    /// Returns the next hosts; `None` after the last.
-    pub(crate) fn next_piece(&mut self) -> Result<Option<Piece<'s>>, WriteError> {
-        let (hosts, captures) = match &mut self.settler {
-            None => (Cow::Borrowed(std::mem::take(&mut self.known)), Vec::new()),
-            Some(settler) => {
-                let (hosts, captures) = settler.next_piece()?;
-                (Cow::Owned(hosts), captures)
+impl<'s> Iterator for HostPieces<'s> {
+    type Item = Result<Piece<'s>, WriteError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let piece = match &mut self.settler {
+            None => {
+                let hosts = Cow::Borrowed(std::mem::take(&mut self.known));
+                Ok(Piece { hosts, captures: Vec::new() })
             }
+            Some(settler) => settler.next_piece(),
         };
-        Ok(Some(Piece { hosts, captures }).filter(|piece| !piece.hosts.is_empty()))
+        Some(piece).filter(|piece| piece.as_ref().map_or(true, |piece| !piece.hosts.is_empty()))
     }
 }

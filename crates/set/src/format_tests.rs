@@ -6,7 +6,6 @@ use super::file::{SectionKind, SetCounts, StoredHeader};
 use super::layout::{
     CaptureRow, HistoryRow, HostLine, LINE_SLOTS, OutageRow, Pairs, PolicyHead, ResponseRow,
     RuleSetRow, SlotLine, TimelinesHead, line_of, lines_for, partition_point, policy, record,
-    robots_word,
 };
 use crate::layout::record::In;
 use crate::lists::Role;
@@ -248,7 +247,7 @@ fn lists_are_computed_as_described() {
         let mut words = Vec::new();
         Pairs::push(pair, are_wide, &mut words);
         assert!(words.iter().map(|word| word.get()).eq(stored.iter().copied()));
-        assert_eq!(robots_word(5, are_wide), 10 + u32::from(are_wide));
+        assert_eq!(Pairs::head(5, are_wide), 10 + u32::from(are_wide));
         let pairs = Pairs::first_of(&words, 1, are_wide).unwrap();
         assert_eq!((pairs.len(), pairs.get(0), pairs.get(1)), (1, Some(pair), None));
         let precedes = |index| pairs.get(index).map(|(_, second)| second <= 9).ok_or(());

@@ -245,6 +245,17 @@ pub struct Pairs<'s> {
 }
 
 impl<'s> Pairs<'s> {
+    /// Returns the word that has a number of pairs, and whether they have two words.
+    pub fn head(count: usize, are_wide: bool) -> u32 {
+        (count as u32) << 1 | u32::from(are_wide)
+    }
+
+    /// Returns what [`Pairs::head`] has.
+    #[inline]
+    pub fn of_head(head: u32) -> (usize, bool) {
+        (head as usize >> 1, head & 1 != 0)
+    }
+
     /// Returns the words of each pair.
     #[inline]
     pub fn words(are_wide: bool) -> usize {
@@ -313,22 +324,10 @@ pub fn partition_point<E>(
     Ok(low)
 }
 
-/// Returns the word of a policy that has the number of its crawlers, and whether its pairs have
-/// two words.
-pub fn robots_word(count: usize, pairs_are_wide: bool) -> u32 {
-    (count as u32) << 1 | u32::from(pairs_are_wide)
-}
-
-/// Returns the number of crawlers, and whether pairs have two words.
-#[inline]
-pub fn robots_of(word: U32) -> (usize, bool) {
-    (word.get() as usize >> 1, word.get() & 1 != 0)
-}
-
 /// Words of the rest of a policy before its tokens.
 pub mod policy {
     pub const WORDS: usize = 0;
-    /// As [`robots_word`](super::robots_word) returns it.
+    /// The [head](super::Pairs::head) of the pairs of crawlers.
     pub const TOKENS: usize = 1;
     /// The number of rule groups. The position of one follows from its number.
     pub const RULE_GROUPS: usize = 2;
@@ -367,8 +366,7 @@ pub mod record {
     use super::Pairs;
 
     pub const RECORDS: usize = 0;
-    /// The number of runs, times two, plus one if they are wide pairs. A run is its first record, and the
-    /// line of that record.
+    /// The [head](Pairs::head) of the runs. A run is its first record, and the line of that record.
     pub const RUNS: usize = 1;
     pub const HEAD_WORDS: usize = 2;
 
@@ -403,14 +401,9 @@ pub mod record {
         }
     }
 
-    /// Returns the number of runs of a list, and whether they are wide, from the word about them.
-    pub fn runs(word: u32) -> (usize, bool) {
-        ((word >> 1) as usize, word & 1 == 1)
-    }
-
     /// Returns where in a list the kinds begin, from the word about its runs.
     pub fn kinds_at(runs_word: u32) -> usize {
-        let (runs, are_wide) = runs(runs_word);
+        let (runs, are_wide) = Pairs::of_head(runs_word);
         HEAD_WORDS + runs * Pairs::words(are_wide)
     }
 

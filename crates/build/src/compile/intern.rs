@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use zerocopy::little_endian::U32;
 use zerocopy::{Immutable, IntoBytes};
 
 use portcullis_dialect::dialect::AccessOutcome;
@@ -13,11 +12,6 @@ use super::config::CompileError;
 use super::plan::CompiledRules;
 use crate::pool::{BlobPool, Fingerprint, Fingerprints};
 use crate::standing::Content;
-
-/// Appends a number.
-pub fn push(words: &mut Vec<U32>, number: u32) {
-    words.push(U32::new(number));
-}
 
 /// Returns the position after the last item of a section.
 ///

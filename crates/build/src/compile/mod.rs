@@ -251,13 +251,13 @@ impl<'c> Compiled<'c> {
         };
         writer.begin(SectionKind::RULE_SETS)?;
         let mut pieces = standings.pieces();
-        let (mut last, mut next) = (None, pieces.next_piece()?);
+        let (mut last, mut next) = (None, pieces.next().transpose()?);
         while last.is_some() || next.is_some() {
             let contents = next.iter().flat_map(Piece::contents);
             let contents = contents.filter_map(|content| compiled.distinct.add(content)).collect();
             let (compiled, following) = rayon::join(
                 || compiled.add(contents, last.as_ref(), writer),
-                || pieces.next_piece(),
+                || pieces.next().transpose(),
             );
             compiled?;
             (last, next) = (next, following?);

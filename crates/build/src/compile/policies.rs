@@ -5,11 +5,11 @@ use zerocopy::little_endian::U32;
 use portcullis_dialect::dialect::AccessOutcome;
 use portcullis_files::scratch::{Items, Scratch, Table};
 use portcullis_set::layout::record::{self, In};
-use portcullis_set::layout::{NONE, Pairs, PolicyHead, RuleSetRow, policy, robots_word};
+use portcullis_set::layout::{NONE, Pairs, PolicyHead, RuleSetRow, policy};
 use portcullis_set::lists::Role;
 
 use super::config::CompileError;
-use super::intern::{Orders, RuleSets, end, push};
+use super::intern::{Orders, RuleSets, end};
 use super::plan::{PlannedGroup, PlannedRobot, PolicyPlan};
 use super::texts::Texts;
 use crate::strings::NameTable;
@@ -51,9 +51,9 @@ impl PolicySections {
         let mut pairs = robots.chain(groups.copied());
         let are_wide = pairs.any(|(one, other)| Pairs::needs_wide(one | other));
         let (default, naming_line) = plan.default.unzip();
-        let robots = robots_word(plan.robots.len(), are_wide);
+        let robots = Pairs::head(plan.robots.len(), are_wide);
         let head = [0, robots, plan.rule_groups.len() as u32, naming_line.unwrap_or(NONE)];
-        head.into_iter().for_each(|word| push(&mut words, word));
+        words.extend(head.map(U32::new));
         let names = self.push_robots(&mut words, (plan.robots, &entries), are_wide)?;
         let groups_at = words.len();
         self.push_rule_groups(&mut words, plan.rule_groups, &plan.entries, are_wide)?;
@@ -109,7 +109,7 @@ impl PolicySections {
         let mut robots =
             robots.into_iter().map(number).collect::<Result<Vec<_>, CompileError>>()?;
         robots.sort_unstable_by_key(|&(name, _)| name);
-        robots.iter().for_each(|&(name, _)| push(words, name));
+        words.extend(robots.iter().map(|&(name, _)| U32::new(name)));
         for (_, robot) in &robots {
             Pairs::push((entries[robot.entry], robot.naming_line), are_wide, words);
         }
@@ -138,14 +138,14 @@ impl PolicySections {
             }
             words.extend([rule_set, order, next as u32].map(U32::new));
             next += 1 + positions.len() * Pairs::words(are_wide);
-            push(&mut lists, positions.len() as u32);
+            lists.push(U32::new(positions.len() as u32));
             positions.into_iter().for_each(|group| Pairs::push(group, are_wide, &mut lists));
         }
         for entry in several() {
-            push(words, next as u32);
+            words.push(U32::new(next as u32));
             next += 1 + entry.len();
-            push(&mut lists, entry.len() as u32);
-            entry.iter().for_each(|&group| push(&mut lists, group));
+            lists.push(U32::new(entry.len() as u32));
+            lists.extend(entry.iter().map(|&group| U32::new(group)));
         }
         words.extend(lists);
         Ok(())

@@ -13,7 +13,7 @@ use portcullis_set::layout::record::{self, In};
 use portcullis_set::lists::ListedRecord;
 
 use super::config::CompileError;
-use super::intern::{end, push};
+use super::intern::end;
 use crate::strings::StringTable;
 
 /// Lists of records of policies, and their strings.
@@ -47,7 +47,7 @@ impl Texts {
         push_lines(&mut words, records.iter().map(|record| record.line.get()));
         for kinds in kinds.chunks(record::KINDS_PER_WORD) {
             let kinds = kinds.iter().rev();
-            push(&mut words, kinds.fold(0, |word, kind| word << record::KIND_BITS | kind));
+            words.push(kinds.fold(0, |word, kind| word << record::KIND_BITS | kind).into());
         }
         let Texts { scratch, strings, .. } = self;
         for (kind, record) in kinds.iter().zip(records) {
@@ -60,7 +60,7 @@ impl Texts {
             scratch.extend_from_slice(record.text);
             push_varint(scratch, record.value_start);
             scratch[record.text.len()..].reverse();
-            push(&mut words, strings.intern(scratch)?);
+            words.push(strings.intern(scratch)?.into());
         }
         let section = &mut self.lists[place as usize];
         let start = end(section)?;
@@ -82,8 +82,7 @@ fn push_lines(words: &mut Vec<U32>, lines: impl ExactSizeIterator<Item = u32>) {
         |(_, line): &(u32, u32)| std::mem::replace(&mut next, line.checked_add(1)) != Some(*line);
     let runs: Vec<(u32, u32)> = (0..).zip(lines).filter(begins).collect();
     let are_wide = runs.iter().any(|(first, line)| Pairs::needs_wide(first | line));
-    push(words, records);
-    push(words, (runs.len() as u32) << 1 | u32::from(are_wide));
+    words.extend([records, Pairs::head(runs.len(), are_wide)].map(U32::new));
     runs.into_iter().for_each(|run| Pairs::push(run, are_wide, words));
 }
 

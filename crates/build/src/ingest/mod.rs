@@ -355,8 +355,8 @@ fn noted(standings: &Standings) -> Result<Option<String>, WriteError> {
         kind.map(NoteKind::describe).or_else(|| has_no_record.then_some(NO_RECORD))
     };
     let (mut first, mut origins) = (None, 0);
-    let mut pieces = standings.pieces();
-    while let Some(piece) = pieces.next_piece()? {
+    for piece in standings.pieces() {
+        let piece = piece?;
         for (index, host) in piece.hosts.iter().enumerate() {
             // Without history, other captures of an origin than its newest decide nothing.
             let captures = piece.captures.get(index).filter(|_| standings.has_history());

@@ -31,6 +31,7 @@ use super::known::{Held, Keyed, Known, are_same};
 use super::log::Captures;
 use super::place::{self, Place, Slot};
 use super::tracks::{Counting, Track};
+use crate::hosts::Piece;
 use crate::limits::TARGETS_KNOWN_BYTES_MAX;
 use crate::pool::{BlobID, BlobPool};
 use crate::provenance::SettleConfig;
@@ -71,12 +72,13 @@ pub(crate) struct Settler<'s> {
 
 impl Settler<'_> {
     /// Returns the next keys in their order, each with its captures; none after the last.
-    pub(crate) fn next_piece(&mut self) -> Result<(Vec<HostStanding>, Vec<Captures>), WriteError> {
+    pub(crate) fn next_piece<'p>(&mut self) -> Result<Piece<'p>, WriteError> {
         let Settler { resolver, reader } = self;
         let settled = reader.next_piece()?.into_par_iter().map(|keyed| resolver.host(keyed));
         // In a list of known length first, which does not grow.
         let settled = settled.collect::<Vec<_>>().into_iter().collect::<Result<Vec<_>, _>>()?;
-        Ok(settled.into_iter().unzip())
+        let (hosts, captures): (Vec<_>, _) = settled.into_iter().unzip();
+        Ok(Piece { hosts: hosts.into(), captures })
     }
 }
 

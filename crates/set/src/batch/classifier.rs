@@ -24,11 +24,11 @@ use portcullis_robots::syntax::NoteSet;
 
 use super::asking::{Asked, Beginning, Entries, EntryNumber, Part, Questions, Starts};
 use super::freshness::Freshness;
-use super::pieces::{Host, Pieces};
+use super::pieces::Host;
 use crate::layout::EVERY_HOST;
 use crate::stored::{
-    AgentTokens, AppliedGroups, Effect, HostTable, PolicyEntry, PolicyNumber, Read, RecordPolicy,
-    RuleGroup, StoredCapture,
+    AgentTokens, AppliedGroups, Effect, PolicyEntry, PolicyNumber, Read, RecordPolicy, RuleGroup,
+    StoredCapture,
 };
 use crate::{Damage, PolicySet};
 
@@ -393,22 +393,6 @@ impl Classifier {
         };
         let moment = found.map(|at| timeline.moment(at)).transpose()?;
         Ok(moment.map(|moment| (moment.policy, moment.capture)))
-    }
-
-    /// Finds the policies of the hosts of a block in the host table, and stores the policy of each URL. Each
-    /// host with a policy has its place in the set then. Without a table one policy applies to every URL.
-    pub(super) fn find<R: AsRef<[u8]>>(
-        &self,
-        table: Option<&HostTable<'_>>,
-        pieces: &mut Pieces,
-        records: &[R],
-        policies: &mut Vec<RecordPolicy>,
-    ) -> Result<(), Damage> {
-        if let Some(table) = table {
-            pieces.find(table, records, |policy| self.known(policy))?;
-        }
-        pieces.policies(policies);
-        Ok(())
     }
 
     /// Checks that a policy, if there is one, is in the set.

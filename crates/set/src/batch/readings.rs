@@ -54,11 +54,6 @@ impl Copies {
     pub fn memory_bytes(&self) -> usize {
         self.block.memory_bytes()
     }
-
-    /// Forgets the answers.
-    pub fn clear(&mut self) {
-        self.answers.clear();
-    }
 }
 
 /// A block that was decided by the policies of origins.
@@ -74,27 +69,17 @@ pub(super) struct Decided<'b> {
 
 impl Classifier {
     /// Replaces the answers of agents that read something else than the policies of a block.
-    #[inline]
+    #[inline(never)]
     pub(super) fn read_otherwise(
         &self,
         decided: Decided<'_>,
         decisions: &mut [Answer],
         copies: &mut Copies,
     ) -> Result<(), Damage> {
-        copies.clear();
-        match self.readers.is_empty() {
-            true => Ok(()),
-            false => self.replace_answers(decided, decisions, copies),
+        copies.answers.clear();
+        if self.readers.is_empty() {
+            return Ok(());
         }
-    }
-
-    #[inline(never)]
-    fn replace_answers(
-        &self,
-        decided: Decided<'_>,
-        decisions: &mut [Answer],
-        copies: &mut Copies,
-    ) -> Result<(), Damage> {
         for number in 0..decided.pieces.hosts().len() {
             let urls = decided.pieces.urls_of_host(number);
             if decided.policies[urls.start] == RecordPolicy::NO_URL {

@@ -181,7 +181,11 @@ impl Session {
             false => Some(classifier.set.host_table()?),
         };
         let paths = pieces.fill(records, splitting, table.as_ref());
-        classifier.find(table.as_ref(), pieces, records, policies)?;
+        // Without a table, one policy applies to every URL.
+        if let Some(table) = &table {
+            pieces.find(table, records, |policy| classifier.known(policy))?;
+        }
+        pieces.policies(policies);
         // The paths borrow from the records, so the memory that is kept between blocks cannot hold
         // them.
         let paths = pieces.with_written(paths);

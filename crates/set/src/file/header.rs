@@ -326,33 +326,32 @@ impl Reader<'_> {
         let mut sections: Vec<Section> = Vec::with_capacity(entries.len());
         for (index, &Entry { kind, flags, start, bytes }) in entries.iter().enumerate() {
             let (entry, kind) = (self.entry(index), SectionKind(kind));
-            match (flags, kind.name()) {
-                (0, None) => {}
-                (flags, Some(_)) if flags == flags_of(kind) => {}
-                (REQUIRED, None) => {
+            let end = sections.last().map_or(BLOCK, Section::end);
+            let (at, what) = match kind.name() {
+                None if flags == REQUIRED => {
                     let problem = format!(
                         "has {kind}, which this portcullis does not know: update portcullis"
                     );
                     return Err(SetError::unusable(self.name, problem));
                 }
-                _ => {
-                    return Err(self
-                        .malformed(entry + 4, "a section has other flags than its kind")
-                        .into());
+                name if flags != name.map_or(0, |_| flags_of(kind)) => {
+                    (4, "a section has other flags than its kind")
                 }
-            }
-            let end = sections.last().map_or(BLOCK, Section::end);
-            if end.checked_next_multiple_of(SECTION_ALIGNMENT) != Some(start) {
-                return Err(self.malformed(entry + 8, "a section begins at another place").into());
-            }
-            if start.checked_add(bytes).is_none() {
-                let what = "a section has more bytes than the file";
-                return Err(self.malformed(entry + 16, what).into());
-            }
-            if sections.iter().any(|other| other.kind == kind) {
-                return Err(self.malformed(entry, "two sections are of one kind").into());
-            }
-            sections.push(Section { kind, start, bytes });
+                _ if end.checked_next_multiple_of(SECTION_ALIGNMENT) != Some(start) => {
+                    (8, "a section begins at another place")
+                }
+                _ if start.checked_add(bytes).is_none() => {
+                    (16, "a section has more bytes than the file")
+                }
+                _ if sections.iter().any(|other| other.kind == kind) => {
+                    (0, "two sections are of one kind")
+                }
+                _ => {
+                    sections.push(Section { kind, start, bytes });
+                    continue;
+                }
+            };
+            return Err(self.malformed(entry + at, what).into());
         }
         Ok(sections)
     }

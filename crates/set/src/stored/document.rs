@@ -67,7 +67,7 @@ impl<'s> RecordList<'s> {
 
     /// Returns the first record of each run, and the line of that record.
     fn runs(&self) -> Result<Pairs<'s>, Damage> {
-        let (runs, are_wide) = record::runs(self.runs_word);
+        let (runs, are_wide) = Pairs::of_head(self.runs_word);
         let words = self.words(record::HEAD_WORDS, runs * Pairs::words(are_wide))?;
         let pairs = Pairs::first_of(words, runs, are_wide);
         Ok(pairs.expect("as many words as they take"))
@@ -268,7 +268,7 @@ impl PolicySet {
             In::Usage | In::Others => list.records as usize,
         };
         let end = u64::from(position) + (list.strings_at() + strings) as u64;
-        match record::runs(list.runs_word).0 <= list.records as usize
+        match Pairs::of_head(list.runs_word).0 <= list.records as usize
             && end * size_of::<U32>() as u64 <= section.bytes
         {
             true => Ok(list),

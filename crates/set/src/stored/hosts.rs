@@ -3,7 +3,7 @@
 use std::mem::offset_of;
 
 use zerocopy::IntoBytes;
-use zerocopy::little_endian::U32;
+use zerocopy::little_endian::{U16, U32};
 
 use portcullis_dialect::limits::HOST_BYTES_MAX;
 use portcullis_engine::bytes::places_of;
@@ -62,7 +62,7 @@ pub struct StoredHost<'s> {
     pub(super) set: &'s PolicySet,
     key: &'s [u8],
     policies: [RecordPolicy; 2],
-    captures: [u32; 2],
+    captures: [U32; 2],
 }
 
 /// Where the search for a key begins, and the key, if it is short.
@@ -120,14 +120,14 @@ impl PolicySet {
             if !is_full(&slots) {
                 return Ok(None);
             }
-            line = self.line_behind(line);
+            line = self.line_after(line);
         }
         Err(self.endless_run())
     }
 
     /// Returns the line where a search continues.
     #[inline]
-    fn line_behind(&self, line: u64) -> u64 {
+    fn line_after(&self, line: u64) -> u64 {
         if line + 1 == self.slot_lines { 0 } else { line + 1 }
     }
 
@@ -190,7 +190,7 @@ impl PolicySet {
             _ => return Err(self.file.malformed(hosts, start, "its key is too long")),
         };
         let policies = line.policies.map(|policy| RecordPolicy(policy.get()));
-        Ok(StoredHost { set: self, key, policies, captures: line.captures.map(U32::get) })
+        Ok(StoredHost { set: self, key, policies, captures: line.captures })
     }
 
     #[inline]
@@ -200,17 +200,14 @@ impl PolicySet {
 
     /// Returns the number of the capture of an origin that has a policy, given the position of its host.
     #[inline]
-    pub(crate) fn capture_of(&self, position: Option<u32>, https: bool) -> Result<u32, Damage> {
-        let line = position.map(|position| self.host_line(position)).transpose()?;
-        self.known_capture(line.map_or(NONE, |line| line.captures[usize::from(https)].get()))
+    pub(crate) fn capture_of(&self, host: Option<u32>, https: bool) -> Result<u32, Damage> {
+        let line = host.map(|host| self.host_line(host)).transpose()?;
+        self.known_capture(line.and_then(|line| position(line.captures[usize::from(https)])))
     }
 
     #[inline]
-    fn known_capture(&self, capture: u32) -> Result<u32, Damage> {
-        match capture {
-            NONE => Err(self.malformed_host("an origin has a policy and no capture")),
-            capture => Ok(capture),
-        }
+    fn known_capture(&self, capture: Option<u32>) -> Result<u32, Damage> {
+        capture.ok_or_else(|| self.malformed_host("an origin has a policy and no capture"))
     }
 
     /// Returns all hosts, in the order of their keys. Iteration ends after damage.
@@ -299,7 +296,7 @@ impl<'s> HostTable<'s> {
         let slots = self.line(search.line)?;
         let candidate = match candidates(slots, search.tag).next() {
             Some(candidate) => candidate,
-            None if is_full(slots) => self.candidate_behind(search)?,
+            None if is_full(slots) => self.candidate_after(search)?,
             None => Candidate::NONE,
         };
         if let Some(host) = self.hosts.get(candidate.0.wrapping_sub(1) as usize) {
@@ -311,10 +308,10 @@ impl<'s> HostTable<'s> {
     /// Goes on after the first line of a search, which is full.
     #[cold]
     #[inline(never)]
-    fn candidate_behind(&self, search: &Search) -> Result<Candidate, Damage> {
+    fn candidate_after(&self, search: &Search) -> Result<Candidate, Damage> {
         let mut line = search.line;
         for _ in 0..SET_HOST_RUN_LINES_MAX {
-            line = self.set.line_behind(line);
+            line = self.set.line_after(line);
             let slots = self.line(line)?;
             if let Some(candidate) = candidates(slots, search.tag).next() {
                 return Ok(candidate);
@@ -329,27 +326,26 @@ impl<'s> HostTable<'s> {
     #[inline(always)]
     fn line(&self, line: u64) -> Result<&'s SlotLine, Damage> {
         match self.lines.get(line as usize) {
-            Some(slots) if self.has_lines || self.is_compared_line(line) => Ok(slots),
+            Some(slots)
+                if self.has_lines
+                    || self.is_compared::<SlotLine>(self.set.sections.slots, line) =>
+            {
+                Ok(slots)
+            }
             _ => self.line_to_compare(line),
         }
     }
 
+    /// Returns whether an item of an array that is a section has been compared.
     #[inline(always)]
-    fn is_compared_line(&self, line: u64) -> bool {
-        let start = line * size_of::<SlotLine>() as u64;
-        self.set.file.is_compared(self.set.sections.slots, start, size_of::<SlotLine>())
+    fn is_compared<T>(&self, section: Section, index: u64) -> bool {
+        self.set.file.is_compared(section, index * size_of::<T>() as u64, size_of::<T>())
     }
 
     #[cold]
     #[inline(never)]
     fn line_to_compare(&self, line: u64) -> Result<&'s SlotLine, Damage> {
         Ok(&self.set.file.items(self.set.sections.slots, line, 1)?[0])
-    }
-
-    #[inline(always)]
-    fn is_compared_host(&self, host: usize) -> bool {
-        let start = (host * size_of::<HostLine>()) as u64;
-        self.set.file.is_compared(self.set.sections.hosts, start, size_of::<HostLine>())
     }
 
     /// Returns the policy for https, or for http, of the host of a search that has the key. `None` if the candidate is another host, or in a block that was not compared:
@@ -368,7 +364,8 @@ impl<'s> HostTable<'s> {
         let host = self.hosts.get(number)?;
         let is_it = host.key_bytes.get() == search.key_bytes
             && host.key.first_chunk() == Some(&search.key)
-            && (self.has_hosts || self.is_compared_host(number));
+            && (self.has_hosts
+                || self.is_compared::<HostLine>(self.set.sections.hosts, number as u64));
         is_it.then(|| RecordPolicy(host.policies[usize::from(https)].get()))
     }
 
@@ -404,12 +401,12 @@ impl<'s> StoredHost<'s> {
 
     /// Returns the number of the capture of a policy that the host has.
     pub(super) fn capture_of_policy(&self, https: bool) -> Result<u32, Damage> {
-        self.set.known_capture(self.captures[usize::from(https)])
+        self.set.known_capture(position(self.captures[usize::from(https)]))
     }
 
     /// Returns the capture of that policy.
     pub fn capture(&self, https: bool) -> Result<Option<StoredCapture<'s>>, Damage> {
-        let index = Some(self.captures[usize::from(https)]).filter(|&index| index != NONE);
+        let index = position(self.captures[usize::from(https)]);
         index.map(|index| self.set.capture_at(index)).transpose()
     }
 
@@ -438,6 +435,11 @@ impl<'s> StoredHost<'s> {
     }
 }
 
+/// Returns stored notes; `None` if this version does not know one of them.
+pub(super) fn notes_of(capture: U16, file: U16) -> Option<(CaptureNotes, NoteSet)> {
+    CaptureNotes::from_bits(capture.get()).zip(NoteSet::from_bits(file.get()))
+}
+
 /// When and how a policy was captured.
 #[derive(Clone, Copy, Debug)]
 pub struct StoredCapture<'s> {
@@ -458,8 +460,8 @@ impl PolicySet {
         let start = u64::from(index) * size_of::<CaptureRow>() as u64;
         let odd = |what| self.file.malformed(section, start, what);
         let malformed = || odd("it has notes that this version does not know");
-        let capture_notes =
-            CaptureNotes::from_bits(row.capture_notes.get()).ok_or_else(malformed)?;
+        let notes = notes_of(row.capture_notes, row.file_notes);
+        let (capture_notes, file_notes) = notes.ok_or_else(malformed)?;
         if captured_at.is_none() && (serves, span) != (NONE, 0) {
             return Err(odd("a capture without a date serves or lasts for a time"));
         }
@@ -475,7 +477,7 @@ impl PolicySet {
             status: row.status.get(),
             redirects_followed: row.redirects,
             capture_notes,
-            file_notes: NoteSet::from_bits(row.file_notes.get()).ok_or_else(malformed)?,
+            file_notes,
             file_bytes: row.file_bytes.get(),
             input: row.input.get(),
             outage: self.outage_of(outages, index, capture_notes)?,

@@ -7,7 +7,7 @@ use portcullis_dialect::dialect::AccessOutcome;
 use portcullis_engine::Line;
 
 use super::super::file::Damage;
-use super::super::layout::{NONE, Pairs, PolicyHead, policy, position, robots_of};
+use super::super::layout::{NONE, Pairs, PolicyHead, policy, position};
 use super::PolicySet;
 use super::tokens::AgentTokens;
 
@@ -249,7 +249,7 @@ impl<'s> StoredPolicy<'s> {
     /// entry and the line or record that names it first.
     #[inline]
     fn named_robots(&self) -> Result<(&'s [U32], Pairs<'s>), Damage> {
-        let (count, are_wide) = robots_of(self.words[policy::TOKENS]);
+        let (count, are_wide) = Pairs::of_head(self.words[policy::TOKENS].get());
         let robots = self.words[policy::HEAD_WORDS..].split_at_checked(count);
         let pairs = robots.and_then(|(_, pairs)| Pairs::first_of(pairs, count, are_wide));
         let robots = robots.map(|(names, _)| names).zip(pairs);
@@ -257,7 +257,7 @@ impl<'s> StoredPolicy<'s> {
     }
 
     pub(super) fn rule_group_at(&self, number: u32) -> usize {
-        let (robots, are_wide) = robots_of(self.words[policy::TOKENS]);
+        let (robots, are_wide) = Pairs::of_head(self.words[policy::TOKENS].get());
         let rule_groups = policy::HEAD_WORDS + robots * (1 + Pairs::words(are_wide));
         rule_groups + number as usize * policy::RULE_GROUP_WORDS
     }
@@ -298,7 +298,7 @@ impl<'s> StoredPolicy<'s> {
     /// Returns so many pairs at a position.
     pub(super) fn pairs_at(&self, at: usize, count: usize) -> Result<Pairs<'s>, Damage> {
         let words = self.words.get(at..);
-        let (_, are_wide) = robots_of(self.words[policy::TOKENS]);
+        let (_, are_wide) = Pairs::of_head(self.words[policy::TOKENS].get());
         let pairs = words.and_then(|it| Pairs::first_of(it, count, are_wide));
         let pairs = pairs.filter(|pairs| !pairs.is_empty());
         pairs.ok_or_else(|| self.malformed("a policy has fewer groups than it says"))

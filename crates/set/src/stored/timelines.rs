@@ -14,10 +14,9 @@ use zerocopy::little_endian::U32;
 use portcullis_dialect::limits::LONG_UNREACHABLE_SECONDS;
 use portcullis_dialect::{Access, AccessOutcome};
 use portcullis_engine::vectors::prefetch;
-use portcullis_robots::access::{CaptureNote, CaptureNotes, KnownOutage, LongOutage, UnixSeconds};
-use portcullis_robots::syntax::NoteSet;
+use portcullis_robots::access::{CaptureNote, KnownOutage, LongOutage, UnixSeconds};
 
-use super::hosts::{Place, StoredCapture, StoredHost, place};
+use super::hosts::{Place, StoredCapture, StoredHost, notes_of, place};
 use super::standing::{Received, Resolving, Seen, Target, View, standing};
 use super::{CaptureFacts, PolicyNumber, PolicySet, Sections};
 use crate::file::{Damage, Section, SectionKind, VERSION};
@@ -208,8 +207,7 @@ impl PolicySet {
 
     /// Returns a capture with what it received.
     fn seen(&self, row: &HistoryRow, response: &ResponseRow) -> Result<Seen<Said>, Damage> {
-        let notes = CaptureNotes::from_bits(response.capture_notes.get());
-        let notes = notes.zip(NoteSet::from_bits(response.file_notes.get()));
+        let notes = notes_of(response.capture_notes, response.file_notes);
         let odd = || self.malformed_history("it has notes that this version does not know");
         let (capture_notes, file_notes) = notes.ok_or_else(odd)?;
         let captured_at = (response.has_date != 0).then(|| UnixSeconds(row.since()));
