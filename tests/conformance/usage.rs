@@ -257,7 +257,7 @@ fn compare_delays(files: &BTreeMap<String, Vec<u8>>, set: &PolicySet) -> Result<
     for (key, text) in by_host(files) {
         // Files that are surely something else are left out of the set.
         let Some((policy, capture)) = set.origin(b"https", key.as_bytes())? else { continue };
-        let stored = capture.crawl_delays(&set.policy(policy)?, &agents)?;
+        let (stored, _) = capture.crawl_delays(&set.policy(policy)?, &agents)?;
         for (agent, stored) in AGENTS.iter().zip(stored) {
             let judge = Judge::new(&RFC_9309, text, Some(ROBOTS_BYTES_MAX), &[agent]);
             let (seconds, odd) = judge.crawl_delay();

@@ -51,7 +51,8 @@ fn every_small_file_has_the_delays_of_the_oracle() {
                 let (scheme, key) = (at.scheme(), at.key());
                 let (policy, capture) =
                     set.origin(scheme.as_bytes(), key.as_bytes()).unwrap().expect("it has a file");
-                let stored = capture.crawl_delays(&set.policy(policy).unwrap(), &chains).unwrap();
+                let (stored, _) =
+                    capture.crawl_delays(&set.policy(policy).unwrap(), &chains).unwrap();
                 assert_eq!(answers.delays(number).unwrap(), stored);
                 for (agent, stored) in AGENTS.iter().zip(stored) {
                     let judge = Judge::new(dialect, text.as_bytes(), None, &[agent]);

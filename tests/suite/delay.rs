@@ -32,7 +32,7 @@ fn stored(set: &PolicySet, check: &Check) -> Option<f64> {
     let found = set.origin(origin.scheme().as_bytes(), origin.key().as_bytes()).unwrap();
     let (policy, capture) = found.expect("the origin has a file");
     let policy = set.policy(policy).unwrap();
-    capture.crawl_delays(&policy, &[chain(check)]).unwrap()[0].seconds
+    capture.crawl_delays(&policy, &[chain(check)]).unwrap().0[0].seconds
 }
 
 /// Returns each answer that differs from its case, and the number of comparisons.

@@ -470,7 +470,7 @@ impl<'s> RowWorker<'_, 's> {
             until: None,
             shared: shared.origins(policy, capture),
             sitemaps: capture.sitemaps()?.into(),
-            delays: capture.crawl_delays(&set.policy(policy)?, &facts.agents)?.into(),
+            delays: capture.crawl_delays(&set.policy(policy)?, &facts.agents)?.0.into(),
             reads: facts.reads(host, https, (policy, capture), at)?,
         })
     }

@@ -79,7 +79,7 @@ impl DelayMemory {
         }
         if let Entry::Vacant(place) = known.entry((policy, capture.others)) {
             let policy = classifier.set.policy(policy)?;
-            let (delays, are_named) = capture.delays_of(&policy, &classifier.agents)?;
+            let (delays, are_named) = capture.crawl_delays(&policy, &classifier.agents)?;
             let row = match delays == *none {
                 true => FileDelays::default(),
                 false => FileDelays { delays: delays.into(), are_named: are_named.into() },

@@ -15,7 +15,7 @@ use super::{StoredCapture, StoredPolicy};
 
 impl StoredCapture<'_> {
     /// Returns what the file of this capture, which has the policy `policy`, says to each of `agents`: no
-    /// delay to one that [ignores](portcullis_robots::policy::Reading) it.
+    /// delay to one that [ignores](portcullis_robots::policy::Reading) it. Then whether the file names each.
     ///
     /// ```
     /// use portcullis_dialect::dialect::RFC_9309;
@@ -27,7 +27,7 @@ impl StoredCapture<'_> {
     /// let set = load_text(text, &LoadConfig::new(&RFC_9309));
     /// let (policy, capture) = set.origin(b"https", b"a.example")?.unwrap();
     /// let agents = [Crawler::parse("ExampleBot", &RFC_9309)?];
-    /// let delays = capture.crawl_delays(&set.policy(policy)?, &agents)?;
+    /// let (delays, _) = capture.crawl_delays(&set.policy(policy)?, &agents)?;
     /// assert_eq!(delays[0].seconds, Some(2.5));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -36,15 +36,6 @@ impl StoredCapture<'_> {
     ///
     /// If a part of the set that is read is damaged.
     pub fn crawl_delays(
-        &self,
-        policy: &StoredPolicy<'_>,
-        agents: &[Crawler],
-    ) -> Result<Vec<CrawlDelay>, Damage> {
-        self.delays_of(policy, agents).map(|(delays, _)| delays)
-    }
-
-    /// Like [`StoredCapture::crawl_delays`], with whether the file names each agent.
-    pub(crate) fn delays_of(
         &self,
         policy: &StoredPolicy<'_>,
         agents: &[Crawler],

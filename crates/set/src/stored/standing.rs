@@ -267,11 +267,3 @@ impl Received {
         CaptureFacts { captured_at: oldest, span_seconds, expires_at, ..facts }
     }
 }
-
-impl<C> Standing<C> {
-    /// Returns the standing as timelines have it.
-    #[must_use]
-    pub fn without_span(self) -> Standing<C> {
-        Standing { facts: CaptureFacts { span_seconds: 0, ..self.facts }, ..self }
-    }
-}

@@ -580,7 +580,7 @@ impl<'s> StoredTimeline<'s> {
             (None, Some(own)) => PolicyNumber(own),
             _ => policy?,
         };
-        let mut facts = found.without_span().facts;
+        let mut facts = CaptureFacts { span_seconds: 0, ..found.facts };
         if at.is_of_other_scheme {
             facts.capture_notes = facts.capture_notes.with(CaptureNote::OtherScheme);
         }
