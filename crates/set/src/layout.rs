@@ -16,6 +16,11 @@ pub const EVERY_HOST: &[u8] = b"*";
 /// Represents an absent position or number.
 pub const NONE: u32 = u32::MAX;
 
+/// Returns the stored form of a position or number that may be absent.
+pub fn stored(position: Option<u32>) -> U32 {
+    U32::new(position.unwrap_or(NONE))
+}
+
 /// Returns a position or number that may be absent.
 #[inline]
 pub fn position(word: U32) -> Option<u32> {
@@ -132,9 +137,9 @@ pub struct HistoryRow {
 impl HistoryRow {
     pub const INPUT_BITS: u32 = 24;
 
-    pub fn new(date: u64, input: u32, policy: u32, response: u32) -> HistoryRow {
+    pub fn new(date: u64, input: u32, policy: Option<u32>, response: u32) -> HistoryRow {
         let date_and_input = (date << HistoryRow::INPUT_BITS | u64::from(input)).into();
-        HistoryRow { date_and_input, policy: policy.into(), response: response.into() }
+        HistoryRow { date_and_input, policy: stored(policy), response: response.into() }
     }
 
     /// Returns a bound on `date_and_input`: captures at or before a time have less.

@@ -9,11 +9,11 @@ use portcullis_engine::bytes::push_varint;
 use portcullis_files::scratch::{Items, Scratch, Spool};
 use portcullis_robots::access::KnownOutage;
 use portcullis_robots::syntax::NoteKind;
-use portcullis_set::layout::{CaptureRow, HostLine, NONE, OutageRow};
+use portcullis_set::layout::{CaptureRow, HostLine, OutageRow, stored};
 use portcullis_set::lists::push_front_coded;
 
 use super::config::CompileError;
-use super::intern::{DistinctPolicies, end};
+use super::intern::{BlobNumbers, DistinctPolicies, end};
 use super::timelines::Timelines;
 use crate::hosts::Piece;
 use crate::ingest::{Role, push_bytes};
@@ -36,15 +36,15 @@ pub struct HostSections {
     pub others: Items<U32>,
     /// The bytes of these lists before they are front-coded.
     pub others_bytes: u64,
-    /// The position of the other records of each blob, or [`NONE`].
-    pub others_of_blob: Vec<u32>,
+    /// The position of the other records of each blob.
+    pub others_of_blob: BlobNumbers,
     /// The number of captures whose file has each note of [`NoteKind::OF_FILES`].
     pub file_notes: [u64; NoteKind::OF_FILES.len()],
 }
 
 impl HostSections {
-    /// Begins the sections of hosts whose files are in a pool with this many places.
-    pub fn new(scratch: &Scratch, places: usize, has_history: bool) -> HostSections {
+    /// Begins the sections of hosts whose files are in a pool.
+    pub fn new(scratch: &Scratch, pool: &BlobPool, has_history: bool) -> HostSections {
         HostSections {
             hosts: Items::new(scratch),
             captures: Items::new(scratch),
@@ -54,17 +54,17 @@ impl HostSections {
             last_key: Box::default(),
             others: Items::new(scratch),
             others_bytes: 0,
-            others_of_blob: vec![NONE; places],
+            others_of_blob: BlobNumbers::new(pool),
             file_notes: Default::default(),
         }
     }
 
     /// Stores the other records of a file, if they are new.
     fn add_others(&mut self, blob: BlobID, pool: &BlobPool) -> Result<(), CompileError> {
-        if pool.bytes_of(blob) == 0 || self.others_of_blob[blob.index()] != NONE {
+        if pool.bytes_of(blob) == 0 || self.others_of_blob.get(blob).is_some() {
             return Ok(());
         }
-        self.others_of_blob[blob.index()] = end(&self.others)?;
+        self.others_of_blob.set(blob, end(&self.others)?);
         self.others_bytes += pool.bytes_of(blob) as u64;
         let mut bytes = vec![0; size_of::<U32>()];
         push_front_coded(&pool.get(blob)?, &mut bytes);
@@ -92,9 +92,14 @@ impl HostSections {
             captures.push(&mut records, [&self.last_key, &host.key], &mut |out, role, blob| {
                 match role {
                     Role::Location => push_bytes(out, &pool.get(blob)?),
-                    Role::Extract => push_varint(out, distinct.of_blob[blob.index()]),
+                    Role::Extract => {
+                        push_varint(
+                            out,
+                            distinct.of_blob.get(blob).expect("a policy that was added"),
+                        );
+                    }
                     Role::Others => {
-                        push_varint(out, self.others_of_blob[blob.index()].wrapping_add(1));
+                        push_varint(out, self.others_of_blob.get(blob).map_or(0, |it| it + 1));
                     }
                 }
                 Ok(())
@@ -105,7 +110,7 @@ impl HostSections {
             records.clear();
         }
         for host in &*piece.hosts {
-            let numbers = (distinct, &*self.others_of_blob);
+            let numbers = (distinct, &self.others_of_blob);
             let timelines = self.timelines.as_mut().map(|it| it.add(host, numbers)).transpose()?;
             if host.is_host() {
                 self.add(host, timelines, distinct)?;
@@ -122,7 +127,7 @@ impl HostSections {
         distinct: &DistinctPolicies,
     ) -> Result<(), CompileError> {
         let policy = |standing: &Option<Standing>| {
-            standing.as_ref().map_or(NONE, |it| distinct.number(it.content))
+            stored(standing.as_ref().and_then(|it| distinct.number(it.content)))
         };
         let [http_timeline, https_timeline] = timelines.map_or([None, None], |it| it.map(Some));
         let http_capture = self.push_capture(host.http.as_ref(), http_timeline)?;
@@ -132,21 +137,21 @@ impl HostSections {
         };
         let mut lines = vec![HostLine::new_zeroed(); HostLine::lines(host.key.len())];
         lines[0].key_bytes = U32::new(host.key.len() as u32);
-        lines[0].policies = [&host.http, &host.https].map(|it| U32::new(policy(it)));
-        lines[0].captures = [http_capture, https_capture].map(U32::new);
+        lines[0].policies = [&host.http, &host.https].map(policy);
+        lines[0].captures = [http_capture, https_capture].map(stored);
         let key = &mut lines.as_mut_bytes()[offset_of!(HostLine, key)..];
         key[..host.key.len()].copy_from_slice(&host.key);
         end(&self.hosts)?; // The position of a host has 32 bits.
         Ok(self.hosts.push(&lines)?)
     }
 
-    /// Adds the capture of an origin, with the word of its timeline. Returns its number, or [`NONE`].
+    /// Adds the capture of an origin, with the word of its timeline. Returns its number.
     fn push_capture(
         &mut self,
         standing: Option<&Standing>,
         timeline: Option<u32>,
-    ) -> Result<u32, CompileError> {
-        let Some(Standing { content, facts }) = standing else { return Ok(NONE) };
+    ) -> Result<Option<u32>, CompileError> {
+        let Some(Standing { content, facts }) = standing else { return Ok(None) };
         if let Some((timelines, word)) = self.timelines.as_mut().zip(timeline) {
             timelines.add_origin(word)?;
         }
@@ -155,13 +160,13 @@ impl HostSections {
         }
         let index = end(&self.captures)?;
         self.captures.push(&[CaptureRow {
-            serves_seconds: facts.serves_seconds().unwrap_or(NONE).into(),
+            serves_seconds: stored(facts.serves_seconds()),
             status: facts.status.into(),
             redirects: facts.redirects_followed,
             capture_notes: facts.capture_notes.bits().into(),
             file_notes: facts.file_notes.bits().into(),
             file_bytes: facts.file_bytes.into(),
-            others: position_of_others(*content, &self.others_of_blob).into(),
+            others: stored(position_of_others(*content, &self.others_of_blob)),
             input: facts.input.into(),
             span_seconds: facts.span_seconds.into(),
             ..CaptureRow::dated(facts.captured_at.map(|date| date.0))
@@ -171,20 +176,20 @@ impl HostSections {
                 .map(|time| U64::new(time.map_or(u64::MAX, |time| time.0)));
             self.outages.push(&[OutageRow { capture: index.into(), since, copy }])?;
         }
-        Ok(index)
+        Ok(Some(index))
     }
 
     /// Returns the size of the tables, in bytes.
     pub fn table_bytes(&self) -> usize {
         let moments = self.timelines.as_ref().map_or(0, Timelines::table_bytes);
-        size_of_val(&*self.others_of_blob) + moments
+        self.others_of_blob.bytes() + moments
     }
 }
 
-/// Returns the position of the other records of a file, or [`NONE`].
-pub fn position_of_others(content: Content, others_of_blob: &[u32]) -> u32 {
+/// Returns the position of the other records of a file, if it has any.
+pub fn position_of_others(content: Content, others_of_blob: &BlobNumbers) -> Option<u32> {
     match content {
-        Content::File { others, .. } => others_of_blob[others.index()],
-        Content::Access(_) => NONE,
+        Content::File { others, .. } => others_of_blob.get(others),
+        Content::Access(_) => None,
     }
 }

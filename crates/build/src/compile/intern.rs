@@ -10,7 +10,7 @@ use portcullis_set::layout::{NONE, ORDER_HAS_LENGTHS, RuleSetRow, policy};
 
 use super::config::CompileError;
 use super::plan::CompiledRules;
-use crate::pool::{BlobPool, Fingerprint, Fingerprints};
+use crate::pool::{BlobID, BlobPool, Fingerprint, Fingerprints};
 use crate::standing::Content;
 
 /// Returns the position after the last item of a section.
@@ -133,39 +133,59 @@ impl RuleSets {
     }
 }
 
+/// A number for each blob that has one.
+pub struct BlobNumbers(Vec<u32>);
+
+impl BlobNumbers {
+    pub fn new(pool: &BlobPool) -> BlobNumbers {
+        BlobNumbers(vec![NONE; pool.places()])
+    }
+
+    pub fn get(&self, blob: BlobID) -> Option<u32> {
+        Some(self.0[blob.index()]).filter(|&number| number != NONE)
+    }
+
+    pub fn set(&mut self, blob: BlobID, number: u32) {
+        self.0[blob.index()] = number;
+    }
+
+    pub fn bytes(&self) -> usize {
+        size_of_val(&*self.0)
+    }
+}
+
 /// The distinct policies of hosts, in order of first use.
 pub struct DistinctPolicies {
     pub count: u32,
-    /// The policy of each blob, or [`NONE`].
-    pub of_blob: Vec<u32>,
+    pub of_blob: BlobNumbers,
     of_access: Vec<(AccessOutcome, u32)>,
 }
 
 impl DistinctPolicies {
     pub fn new(pool: &BlobPool) -> DistinctPolicies {
-        DistinctPolicies { count: 0, of_blob: vec![NONE; pool.places()], of_access: Vec::new() }
+        DistinctPolicies { count: 0, of_blob: BlobNumbers::new(pool), of_access: Vec::new() }
     }
 
     /// Numbers the policy of what an origin has. Returns this if the policy is new.
     pub fn add(&mut self, content: Content) -> Option<Content> {
-        if self.number(content) != NONE {
+        if self.number(content).is_some() {
             return None;
         }
         match content {
-            Content::File { extract, .. } => self.of_blob[extract.index()] = self.count,
+            Content::File { extract, .. } => self.of_blob.set(extract, self.count),
             Content::Access(outcome) => self.of_access.push((outcome, self.count)),
         }
         self.count += 1;
         Some(content)
     }
 
-    /// Returns the position of the policy of what an origin has, or [`NONE`].
-    pub fn number(&self, content: Content) -> u32 {
+    /// Returns the number of the policy of what an origin has.
+    pub fn number(&self, content: Content) -> Option<u32> {
         match content {
-            Content::File { extract, .. } => self.of_blob[extract.index()],
+            Content::File { extract, .. } => self.of_blob.get(extract),
             Content::Access(outcome) => {
                 let known = self.of_access.iter().find(|(other, _)| *other == outcome);
-                known.map_or(NONE, |&(_, index)| index)
+                known.map(|&(_, index)| index)
             }
         }
     }

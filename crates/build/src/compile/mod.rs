@@ -243,7 +243,7 @@ impl<'c> Compiled<'c> {
             distinct: DistinctPolicies::new(pool),
             known: KnownRules::new(scratch.budget().of(COMPILED_RULES)),
             policies: PolicySections::new(scratch),
-            hosts: HostSections::new(scratch, pool.places(), standings.has_history()),
+            hosts: HostSections::new(scratch, pool, standings.has_history()),
             host_seed: 0,
             text_bytes: 0,
             counts: StandingCounts::default(),
@@ -303,7 +303,7 @@ impl<'c> Compiled<'c> {
         );
         hosts?;
         self.text_bytes += added?;
-        let of_blobs = size_of_val(&*self.distinct.of_blob);
+        let of_blobs = self.distinct.of_blob.bytes();
         // The reports of inputs, and their JSON.
         let provenance = 2 * self.config.provenance.len();
         Ok(self.tables.resize(of_blobs + self.hosts.table_bytes() + provenance)?)

@@ -5,7 +5,7 @@ use zerocopy::little_endian::U32;
 use portcullis_dialect::dialect::AccessOutcome;
 use portcullis_files::scratch::{Items, Scratch, Table};
 use portcullis_set::layout::record::{self, In};
-use portcullis_set::layout::{NONE, Pairs, PolicyHead, RuleSetRow, policy};
+use portcullis_set::layout::{Pairs, PolicyHead, RuleSetRow, policy, stored};
 use portcullis_set::lists::Role;
 
 use super::config::CompileError;
@@ -52,8 +52,8 @@ impl PolicySections {
         let are_wide = pairs.any(|(one, other)| Pairs::needs_wide(one | other));
         let (default, naming_line) = plan.default.unzip();
         let robots = Pairs::head(plan.robots.len(), are_wide);
-        let head = [0, robots, plan.rule_groups.len() as u32, naming_line.unwrap_or(NONE)];
-        words.extend(head.map(U32::new));
+        words.extend([0, robots, plan.rule_groups.len() as u32].map(U32::new));
+        words.push(stored(naming_line));
         let names = self.push_robots(&mut words, (plan.robots, &entries), are_wide)?;
         let groups_at = words.len();
         self.push_rule_groups(&mut words, plan.rule_groups, &plan.entries, are_wide)?;
@@ -62,25 +62,25 @@ impl PolicySections {
                 let kind = |index: usize| {
                     plan.records[index].role.number() | plan.forms[index] << record::FORM_SHIFT
                 };
-                self.texts.add(In::Documents, &plan.records, kind)?
+                Some(self.texts.add(In::Documents, &plan.records, kind)?)
             }
-            false => NONE,
+            false => None,
         };
         let RuleSetRow { line, lines } = match default.map(|entry| &*plan.entries[entry]) {
             Some([group]) => {
                 let at = groups_at + *group as usize * policy::RULE_GROUP_WORDS + policy::RULE_SET;
                 self.rule_sets.index[(words[at].get() & !policy::IS_SINGLE) as usize]
             }
-            None | Some(_) => RuleSetRow { line: NONE.into(), lines: 0.into() },
+            None | Some(_) => RuleSetRow { line: stored(None), lines: 0.into() },
         };
         words[policy::WORDS] = U32::new(words.len() as u32);
         self.words.push(&words)?;
         plan.unruled.iter().try_for_each(|name| self.names.intern(name).map(|_| ()))?;
         let usage_records = match &*plan.usage_records {
-            [] => NONE,
+            [] => None,
             records => {
                 let kind = |index: usize| records[index].role.number() - Role::FIRST_USAGE;
-                self.texts.add(In::Usage, records, kind)?
+                Some(self.texts.add(In::Usage, records, kind)?)
             }
         };
         self.tables.resize(self.table_bytes())?;
@@ -88,9 +88,9 @@ impl PolicySections {
         let state = PolicyHead::state_of(state as u32, verdict as u32);
         Ok(self.heads.push(&[PolicyHead {
             rest: rest.into(),
-            document: document.into(),
-            usage_records: usage_records.into(),
-            default_entry: default.map_or(NONE, |entry| entries[entry]).into(),
+            document: stored(document),
+            usage_records: stored(usage_records),
+            default_entry: stored(default.map(|entry| entries[entry])),
             default_line: line,
             default_lines: lines,
             names_and_state: (names | state).into(),

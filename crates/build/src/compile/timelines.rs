@@ -12,13 +12,13 @@ use portcullis_files::scratch::{Items, Scratch};
 use portcullis_robots::access::LongOutage;
 use portcullis_set::file::SectionKind;
 use portcullis_set::layout::{
-    HistoryRow, NONE, NOT_CAPTURED, ResponseRow, TimelinesHead, timeline_word,
+    HistoryRow, NOT_CAPTURED, ResponseRow, TimelinesHead, stored, timeline_word,
 };
 use portcullis_set::limits::TIMELINE_INPUTS_MAX;
 
 use super::config::CompileError;
 use super::hosts::position_of_others;
-use super::intern::{DistinctPolicies, end};
+use super::intern::{BlobNumbers, DistinctPolicies, end};
 use crate::standing::{Content, HostStanding, Leads, TimelineCapture};
 use crate::writer::SectionSink;
 
@@ -34,7 +34,7 @@ pub struct Timelines {
 }
 
 /// The numbers of policies, and the position of the other records of each blob.
-pub type Numbers<'n> = (&'n DistinctPolicies, &'n [u32]);
+pub type Numbers<'n> = (&'n DistinctPolicies, &'n BlobNumbers);
 
 impl Timelines {
     pub fn new(scratch: &Scratch) -> Timelines {
@@ -90,15 +90,15 @@ impl Timelines {
         if facts.input as usize >= TIMELINE_INPUTS_MAX {
             return Err(too_long());
         }
-        let policy = capture.content.map_or(NONE, |content| distinct.number(content));
+        let policy = capture.content.and_then(|content| distinct.number(content));
         let leads = match (capture.leads, capture.content) {
-            (Leads::To(resource), _) => resource,
-            (Leads::NotCaptured, _) => NOT_CAPTURED,
+            (Leads::To(resource), _) => Some(resource),
+            (Leads::NotCaptured, _) => Some(NOT_CAPTURED),
             // The content of a confirmed file is stored with its own capture.
             (Leads::Nowhere, Some(content)) if capture.file.is_none() => {
                 position_of_others(content, others)
             }
-            (Leads::Nowhere, _) => NONE,
+            (Leads::Nowhere, _) => None,
         };
         let response = self.response(ResponseRow {
             status: facts.status.into(),
@@ -106,11 +106,11 @@ impl Timelines {
             has_date: date.is_some().into(),
             capture_notes: facts.capture_notes.bits().into(),
             file_notes: facts.file_notes.bits().into(),
-            serves_seconds: facts.serves_seconds().unwrap_or(NONE).into(),
+            serves_seconds: stored(facts.serves_seconds()),
             file_bytes: facts.file_bytes.into(),
-            others_or_target: leads.into(),
-            file: capture.file.unwrap_or(NONE).into(),
-            first_failure: capture.first_failure.unwrap_or(NONE).into(),
+            others_or_target: stored(leads),
+            file: stored(capture.file),
+            first_failure: stored(capture.first_failure),
         })?;
         Ok(HistoryRow::new(date.map_or(0, |date| date.0), facts.input, policy, response))
     }
@@ -136,9 +136,10 @@ impl Timelines {
         distinct: &DistinctPolicies,
         writer: &mut impl SectionSink,
     ) -> Result<(), CompileError> {
-        let policies = rules.outcomes().map(|outcome| distinct.number(Content::Access(outcome)));
+        let policies =
+            rules.outcomes().map(|outcome| stored(distinct.number(Content::Access(outcome))));
         let long_outage = U32::new(long_outage as u32);
-        let head = TimelinesHead { long_outage, policies: policies.map(U32::new) };
+        let head = TimelinesHead { long_outage, policies };
         writer.begin(SectionKind::TIMELINES)?;
         writer.write(head.as_bytes())?;
         self.origins.spool().reader().each_piece(|piece| writer.write(piece))?;
