@@ -286,9 +286,10 @@ impl PyClassifier {
         }
         let PyPolicySet { set, time, .. } = self.set.get();
         let classifier = batch::Classifier::new(Arc::clone(set), self.agents.clone());
-        let classifier = classifier.map_err(Error::of)?.with_usage(labels);
+        let mut classifier = classifier.map_err(Error::of)?.with_usage(labels);
+        classifier.before_first = before_first;
         let question = Arc::new(Question {
-            classifier: Arc::new(classifier.with_before_first(before_first).as_of(*time)),
+            classifier: Arc::new(classifier.as_of(*time)),
             before_first,
             assumed_scheme: self.given.assume_scheme.clone(),
             idle: Mutex::default(),

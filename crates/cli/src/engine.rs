@@ -139,8 +139,8 @@ pub fn classifier(set: &Arc<PolicySet>, questions: &QuestionPlan) -> anyhow::Res
         );
     }
     ensure!(questions.times.is_none() || set.has_history(), plan::no_history(set));
-    let classifier = Classifier::new(Arc::clone(set), agents)?;
-    let mut classifier = classifier.with_freshness(questions.freshness);
+    let mut classifier = Classifier::new(Arc::clone(set), agents)?;
+    classifier.freshness = questions.freshness;
     if let Some(each) = &questions.each {
         classifier = classifier.with_agent_per_record(each.kind)?;
         classifier = classifier.with_agents_read_by(match each.kind {
@@ -149,8 +149,8 @@ pub fn classifier(set: &Arc<PolicySet>, questions: &QuestionPlan) -> anyhow::Res
         });
     }
     if let Some(times) = &questions.times {
-        let early = times.before_first;
-        classifier = classifier.as_of(times.all).with_before_first(early).with_now(times.and_now);
+        (classifier.before_first, classifier.and_now) = (times.before_first, times.and_now);
+        classifier = classifier.as_of(times.all);
     }
     Ok(classifier)
 }

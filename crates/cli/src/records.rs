@@ -142,10 +142,9 @@ impl Request {
         policies.show_notes(self.summary.form);
         let trainers = self.trainers(&policies)?;
         let classifier = engine::classifier(&policies.set, questions)?;
-        let classifier = match trainers.is_empty() {
-            true => classifier.with_usage(&self.labels),
-            false => classifier.with_usage(&TRAINING).with_usage_of_disallowed(),
-        };
+        let labels = if trainers.is_empty() { &*self.labels } else { &TRAINING };
+        let mut classifier = classifier.with_usage(labels);
+        classifier.has_usage_of_disallowed = !trainers.is_empty();
         let loaded = Instant::now();
         Ok(Opened {
             request: self,

@@ -144,8 +144,11 @@ impl Engine {
         let own = || positions.iter().map(|&position| agents[position].clone()).collect();
         let set = set.into();
         let companions = Companions::of(&set, agents);
-        let classifier = || Classifier::with_limits(Arc::clone(&set), own(), configuration.limits);
-        let classifier = || classifier().expect("a whole set");
+        let classifier = || {
+            let mut classifier = Classifier::new(Arc::clone(&set), own()).expect("a whole set");
+            classifier.settings.limits = configuration.limits;
+            classifier
+        };
         let by_record = classifier().with_agent_per_record(AgentKind::Token);
         Engine {
             classifier: Arc::new(classifier()),
@@ -176,7 +179,11 @@ impl Engine {
     /// Uses vectors of this width.
     #[must_use]
     pub fn with_vectors(self, vectors: Vectors) -> Engine {
-        Engine { vectors: Some(vectors), ..self.map(|it| it.with_vectors(vectors)) }
+        let with_vectors = |mut classifier: Classifier| {
+            classifier.settings.vectors = vectors;
+            classifier
+        };
+        Engine { vectors: Some(vectors), ..self.map(with_vectors) }
     }
 
     /// Also finds usage preferences for these labels.

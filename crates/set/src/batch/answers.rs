@@ -35,7 +35,7 @@ impl Session {
     ///
     /// With times, a record is decided by the policy that was in force then. An origin that had not been
     /// captured by then is unknown, unless
-    /// [`Classifier::with_before_first`](super::Classifier::with_before_first) says otherwise. Ages are
+    /// [`Classifier::before_first`](super::Classifier::before_first) says otherwise. Ages are
     /// those at the time of the record. [`Times::Now`](super::Times::Now) is the time of
     /// [`Classifier::as_of`](super::Classifier::as_of), if there is one.
     ///
@@ -189,7 +189,7 @@ impl Answers<'_> {
     }
 
     /// Returns the answers as of now; `None` unless the records have times and
-    /// [`Classifier::with_now`](super::Classifier::with_now) asks for them.
+    /// [`Classifier::and_now`](super::Classifier::and_now) asks for them.
     pub fn now(&self) -> Option<&Now> {
         let Session { classifier, now, .. } = &*self.session;
         (classifier.and_now && self.has_times()).then_some(now)

@@ -16,8 +16,7 @@ use hashbrown::HashMap;
 use portcullis_dialect::decision::Decision;
 use portcullis_dialect::dialect::{Dialect, RobotsTxtUrl};
 use portcullis_dialect::usage::Label;
-use portcullis_engine::vectors::Vectors;
-use portcullis_engine::{Limits, Settings};
+use portcullis_engine::Settings;
 use portcullis_robots::access::{KnownOutage, UnixSeconds};
 use portcullis_robots::policy::{AgentError, Crawler, Explanation, WithoutFile};
 use portcullis_robots::syntax::NoteSet;
@@ -42,24 +41,28 @@ pub struct Classifier {
     pub(super) tokens: Vec<AgentTokens>,
     /// The agents that read answers in another way than the dialect.
     pub(super) readers: Box<[usize]>,
-    pub(super) settings: Settings,
+    /// The limits, and the vectors: by default the widest that the CPU supports. Results do not depend on them.
+    pub settings: Settings,
     /// By policy and agent: where answers begin.
     pub(super) starts: Starts,
     /// The labels of usage that are asked about.
     pub(super) labels: Vec<Label>,
-    /// Whether what files state about disallowed URLs is found too.
-    pub(super) has_usage_of_disallowed: bool,
-    /// How the age of captures is compared; `None` to ignore it.
-    pub(super) freshness: Option<Freshness>,
-    pub(super) before_first: BeforeFirst,
+    /// Whether what files state about URLs that an agent may not fetch is found too, instead of
+    /// [`Preference::NoAccess`](portcullis_dialect::usage::Preference::NoAccess).
+    pub has_usage_of_disallowed: bool,
+    /// How the age of captures is compared; `None` to ignore it. Costs one look at the capture per host of a block.
+    pub freshness: Option<Freshness>,
+    /// The decision before the first capture of an origin.
+    pub before_first: BeforeFirst,
     /// The time as of which records without times of their own are decided; `None` for after all
     /// captures.
     pub(super) at: Option<UnixSeconds>,
     /// The time as of which the newest policies were settled, if that is known and an agent reads
     /// answers in its own way.
     pub(super) settled_at: Option<UnixSeconds>,
-    /// Whether a block with times is also decided as of now.
-    pub(super) and_now: bool,
+    /// Whether a block with times is also decided as of now: by the newest policies, whatever their age. See
+    /// [`Answers::now`](super::Answers::now). Costs a second decision per record and agent.
+    pub and_now: bool,
     /// How the agent of each record is found; `None` if each record is decided for all agents.
     pub(super) crawlers: Option<Crawlers>,
 }
@@ -149,24 +152,11 @@ impl Classifier {
     ///
     /// # Errors
     ///
-    /// If those names are damaged.
+    /// If those names are damaged; if there are more than 2^32 - 2 pairs of a policy and an agent, or
+    /// the system refuses the memory for four bytes for each.
     pub fn new(
         set: impl Into<Arc<PolicySet>>,
         agents: Vec<Crawler>,
-    ) -> Result<Classifier, AskError> {
-        Classifier::with_limits(set, agents, Limits::default())
-    }
-
-    /// Like [`Classifier::new`], with other limits.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Classifier::new`]; if there are more than 2^32 - 2 pairs of a policy and an agent, or
-    /// the system refuses the memory for four bytes for each.
-    pub fn with_limits(
-        set: impl Into<Arc<PolicySet>>,
-        agents: Vec<Crawler>,
-        limits: Limits,
     ) -> Result<Classifier, AskError> {
         let set = set.into();
         if !set.matches_as_now() {
@@ -178,7 +168,6 @@ impl Classifier {
         let tokens = agents.iter().map(|agent| set.tokens_of(agent)).collect::<Result<_, Damage>>();
         let tokens = tokens?;
         let starts = starts_of(set.policy_count(), agents.len())?;
-        let settings = Settings { limits, ..Settings::default() };
         let readers = readers(&agents);
         let settled_at = if readers.is_empty() { None } else { set.settled_at()? };
         Ok(Classifier {
@@ -186,7 +175,7 @@ impl Classifier {
             readers,
             agents,
             tokens,
-            settings,
+            settings: Settings::default(),
             starts,
             labels: Vec::new(),
             has_usage_of_disallowed: false,
@@ -199,19 +188,12 @@ impl Classifier {
         })
     }
 
-    /// Uses these vectors instead of the widest that the CPU supports. Results do not change.
-    #[must_use]
-    pub fn with_vectors(mut self, vectors: Vectors) -> Classifier {
-        self.settings.vectors = vectors;
-        self
-    }
-
     /// Decides each record for its own agent, one of this classifier. See
     /// [`Records::agents`](super::Records::agents). Adds an agent called `*`, which no file names.
     ///
     /// # Errors
     ///
-    /// As for [`Classifier::with_limits`]; if several agents have the same first token, and none is called
+    /// As for [`Classifier::new`]; if several agents have the same first token, and none is called
     /// like it.
     ///
     /// # Panics
@@ -284,21 +266,6 @@ impl Classifier {
         self
     }
 
-    /// Also finds what files state about URLs that an agent may not fetch, instead of [`Preference::NoAccess`].
-    ///
-    /// [`Preference::NoAccess`]: portcullis_dialect::usage::Preference::NoAccess
-    #[must_use]
-    pub fn with_usage_of_disallowed(mut self) -> Classifier {
-        self.has_usage_of_disallowed = true;
-        self
-    }
-
-    /// Compares the age of captures. Costs one look at the capture per host of a block.
-    #[must_use]
-    pub fn with_freshness(self, freshness: Option<Freshness>) -> Classifier {
-        Classifier { freshness, ..self }
-    }
-
     /// Decides records as of `time` unless they have times of their own; `None` for after all captures.
     ///
     /// # Panics
@@ -314,21 +281,6 @@ impl Classifier {
     /// Returns the one time of [`Classifier::as_of`], and what applies before the first capture.
     pub fn one_time(&self) -> Option<(UnixSeconds, BeforeFirst)> {
         Some((self.at?, self.before_first))
-    }
-
-    /// Sets what applies before the first capture of an origin.
-    #[must_use]
-    pub fn with_before_first(mut self, before_first: BeforeFirst) -> Classifier {
-        self.before_first = before_first;
-        self
-    }
-
-    /// Also decides each block with times as of now: by the newest policies, whatever their age. See
-    /// [`Answers::now`](super::Answers::now). Costs a second decision per record and agent.
-    #[must_use]
-    pub fn with_now(mut self, and_now: bool) -> Classifier {
-        self.and_now = and_now;
-        self
     }
 
     /// Returns the set.

@@ -335,7 +335,9 @@ fn a_record_with_an_agent_is_answered_as_for_that_agent_alone() {
         let classifier = |agents: &[&str]| {
             let chain = |name: &&str| Crawler::parse(name, dialect).unwrap();
             let agents: Vec<Crawler> = agents.iter().map(chain).collect();
-            Classifier::new(Arc::clone(&set), agents).unwrap().with_now(true)
+            let mut classifier = Classifier::new(Arc::clone(&set), agents).unwrap();
+            classifier.and_now = true;
+            classifier
         };
         let days: Vec<_> = urls.iter().map(|_| Some(*random.pick(&times(&inputs)))).collect();
         for times in [Times::Now, Times::Each(&days)] {
@@ -411,7 +413,9 @@ fn a_record_without_time_or_before_the_first_capture_is_unknown() {
     let mut answers = session.decide(at(&times)).unwrap();
     assert_eq!(reasons(&answers), expected);
     assert_eq!(answers.in_force(0).unwrap(), None);
-    let mut session = Session::new(classifier().with_before_first(BeforeFirst::Oldest));
+    let mut classifier = classifier();
+    classifier.before_first = BeforeFirst::Oldest;
+    let mut session = Session::new(classifier);
     let times = [time(9), time(19), time(9), time(20)];
     let expected = [Reason::Rule, Reason::Rule, Reason::NoPolicy, Reason::BadUrl];
     let mut answers = session.decide(at(&times)).unwrap();
@@ -613,9 +617,10 @@ fn a_time_before_the_first_capture_is_not_fresh() {
     let all = ingest_pieces(&[(vec![piece], false)], &history(config(&RFC_9309)), 1).unwrap();
     let agents = vec![Crawler::parse("a", &RFC_9309).unwrap()];
     let freshness = Freshness { as_of: UnixSeconds(0), seconds_max: Some(100), withdraws: true };
-    let classifier = Classifier::new(set_of(&all), agents).unwrap();
-    let classifier = classifier.with_before_first(BeforeFirst::Oldest);
-    let mut session = Session::new(classifier.with_freshness(Some(freshness)));
+    let mut classifier = Classifier::new(set_of(&all), agents).unwrap();
+    classifier.before_first = BeforeFirst::Oldest;
+    classifier.freshness = Some(freshness);
+    let mut session = Session::new(classifier);
     let url = ["https://a.example/x"];
     for (time, reason) in [(9, Reason::BeforeFirst), (10, Reason::Rule), (110, Reason::Expired)] {
         let records = Records::from(&url).at(Times::At(UnixSeconds(time)));
