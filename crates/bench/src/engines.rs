@@ -21,7 +21,7 @@ use portcullis_robots::syntax::RobotsTxt;
 use portcullis_robots::url::Origin;
 use portcullis_robots::{AgentRules, Robots};
 use portcullis_set::PolicySet;
-use portcullis_set::batch::{Classifier, PathSession, RecordPolicy, Session};
+use portcullis_set::batch::{Classifier, RecordPolicy, Session};
 use portcullis_set::stored::PolicyNumber;
 
 use super::corpus::Corpus;
@@ -205,7 +205,7 @@ impl LiteralSearch {
 /// All files compiled into one set in memory, and selected by number.
 struct OneSet<'c> {
     corpus: &'c Corpus,
-    session: PathSession,
+    session: Session,
     /// The policy of each file.
     policies: Vec<PolicyNumber>,
     /// The policies of the current block.
@@ -229,7 +229,7 @@ impl<'c> OneSet<'c> {
             anyhow::Ok(policy.expect("each file has an origin"))
         };
         let policies = origins.iter().map(number).collect::<Result<_>>()?;
-        let session = PathSession::new(set, vec![corpus.agent.clone()])?;
+        let session = session(Arc::new(set), corpus)?;
         Ok(OneSet { corpus, session, policies, asked: Vec::new(), batch: None })
     }
 
@@ -238,7 +238,7 @@ impl<'c> OneSet<'c> {
     fn decide(&mut self, files: impl Iterator<Item = usize>, paths: &[&[u8]]) -> Result<&[Answer]> {
         self.asked.clear();
         self.asked.extend(files.map(|file| RecordPolicy::from(self.policies[file])));
-        Ok(self.session.decide(&self.asked, paths)?)
+        Ok(self.session.decide_paths(&self.asked, paths)?)
     }
 }
 

@@ -15,7 +15,7 @@ use portcullis_dialect::dialect::{GOOGLE, RFC_9309};
 use portcullis_dialect::usage::Label;
 use portcullis_files::scratch::Scratch;
 use portcullis_robots::policy::Crawler;
-use portcullis_set::batch::{AskError, Classifier, PathSession, Session};
+use portcullis_set::batch::{AskError, Classifier, Session};
 use portcullis_set::file::{HeaderFields, Section, SectionKind, SetFile, Storage};
 use portcullis_set::layout::PolicyHead;
 use portcullis_set::stored::PolicyNumber;
@@ -122,8 +122,8 @@ fn a_policy_that_is_not_there_is_no_answer() {
     let set = Arc::new(PolicySet::from_bytes("a.set", sample::small(&RFC_9309)).unwrap());
     let agents = vec![Crawler::parse("x", &RFC_9309).unwrap()];
     let policies = [PolicyNumber(set.counts().policies as u32).into()];
-    let mut session = PathSession::new(set, agents).unwrap();
-    session.decide(&policies, &[b"/"]).unwrap();
+    let mut session = Session::new(Classifier::new(set, agents).unwrap());
+    session.decide_paths(&policies, &[b"/"]).unwrap();
 }
 
 /// Zeros instead of the end of a policy, as read from a truncated mapped file.

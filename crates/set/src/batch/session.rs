@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use portcullis_dialect::decision::Answer;
 use portcullis_engine::StepCounts;
 use portcullis_robots::access::UnixSeconds;
 use portcullis_robots::policy::explain;
@@ -225,6 +226,31 @@ impl Session {
             self.blank = records.len();
         }
         Ok(())
+    }
+
+    /// Returns one decision for each path and agent, for paths in normal form and their policies: no host is looked
+    /// up, and no age compared.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Session::decide`].
+    ///
+    /// # Panics
+    ///
+    /// If the numbers of paths and policies differ, there is no such policy, or each record has an agent of its own.
+    pub fn decide_paths(
+        &mut self,
+        policies: &[RecordPolicy],
+        paths: &[&[u8]],
+    ) -> Result<&[Answer], Damage> {
+        let Session { classifier, block, .. } = self;
+        assert!(classifier.crawlers.is_none(), "a path has no agent of its own");
+        let count = classifier.set.policy_count();
+        let is_there = |it: &RecordPolicy| it.number().is_none_or(|policy| policy.0 < count);
+        assert!(policies.iter().all(is_there), "there is no such policy");
+        self.blank = 0;
+        classifier.decide(policies, paths, block)?;
+        Ok(&block.decisions)
     }
 
     /// Explains the decision for `agent` on `record`, as of a time or as [`Session::decide`] decides.
