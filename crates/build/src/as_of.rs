@@ -21,22 +21,17 @@ use crate::ingest::{Files, IngestConfig, Part};
 use crate::pool::{BlobID, SharedPool};
 use crate::standing::{Content, HostStanding, Standing};
 
-/// Returns the set that a set with history was at a time, in memory: the policies that were in force
-/// then. It has no history and cannot be merged.
+/// Returns the set that a set with history was at the one time of [`Classifier::as_of`], in memory: the policies
+/// that were in force then. It has no history and cannot be merged. `None` if there is no such time.
 ///
 /// # Errors
 ///
 /// If the set is damaged or has no captures, or a temporary file fails.
-///
-/// # Panics
-///
-/// If the set has no history.
-pub fn as_of(
-    set: &PolicySet,
-    time: (UnixSeconds, BeforeFirst),
+pub fn set_as_of(
+    classifier: &Classifier,
     scratch: &Scratch,
-) -> Result<PolicySet, SetError> {
-    assert!(set.has_history(), "the set has no history");
+) -> Result<Option<PolicySet>, SetError> {
+    let (set, Some(time)) = (classifier.set(), classifier.one_time()) else { return Ok(None) };
     let pool = SharedPool::new(scratch);
     let files = Files::of(set, &pool)?;
     let (known, text_bytes_left) = (HashMap::default(), text_bytes_max(set.bytes()));
@@ -55,20 +50,7 @@ pub fn as_of(
     let compiling = CompileConfig { dialect, robots_bytes_max, provenance, scratch };
     let compiled = to_memory(&Standings::in_memory(hosts, pool.into_inner()), &compiling);
     let compiled = compiled.map_err(|error| error.of_set(set))?;
-    Ok(PolicySet::from_compiled(set.name(), compiled))
-}
-
-/// Returns the set of the one time of [`Classifier::as_of`], as [`as_of`]; `None` if there is no such
-/// time.
-///
-/// # Errors
-///
-/// As [`as_of`].
-pub fn set_as_of(
-    classifier: &Classifier,
-    scratch: &Scratch,
-) -> Result<Option<PolicySet>, SetError> {
-    classifier.one_time().map(|time| as_of(classifier.set(), time, scratch)).transpose()
+    Ok(Some(PolicySet::from_compiled(set.name(), compiled)))
 }
 
 /// Reads what was in force at a time.

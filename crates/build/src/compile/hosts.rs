@@ -153,7 +153,7 @@ impl HostSections {
     ) -> Result<Option<u32>, CompileError> {
         let Some(Standing { content, facts }) = standing else { return Ok(None) };
         if let Some((timelines, word)) = self.timelines.as_mut().zip(timeline) {
-            timelines.add_origin(word)?;
+            timelines.origins.push(&[U32::new(word)])?;
         }
         for (count, kind) in self.file_notes.iter_mut().zip(NoteKind::OF_FILES) {
             *count += u64::from(facts.file_notes.contains(kind));

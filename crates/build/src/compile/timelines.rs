@@ -25,7 +25,7 @@ use crate::writer::SectionSink;
 /// The sections of histories.
 pub struct Timelines {
     /// The resource of each capture of an origin.
-    origins: Items<U32>,
+    pub origins: Items<U32>,
     /// The first capture of each resource. The end of the last one is missing.
     starts: Items<U32>,
     rows: Items<HistoryRow>,
@@ -73,11 +73,6 @@ impl Timelines {
             self.rows.push(&[row])?;
         }
         Ok(())
-    }
-
-    /// Gives the next capture of an origin its resource.
-    pub fn add_origin(&mut self, word: u32) -> Result<(), CompileError> {
-        Ok(self.origins.push(&[U32::new(word)])?)
     }
 
     fn row(

@@ -89,11 +89,6 @@ impl<'s> AppliedGroups<'s> {
         self.token.is_some()
     }
 
-    /// Returns the policy.
-    pub fn policy(&self) -> &StoredPolicy<'s> {
-        &self.policy
-    }
-
     /// Returns their rules, in order of precedence.
     ///
     /// # Errors
