@@ -188,7 +188,8 @@ impl Form {
                     text.push(b'\t');
                 }
             }
-            match self.escapes {
+            // A record may have the end of a line in it.
+            match self.escapes || url.iter().any(u8::is_ascii_control) {
                 true => text.extend(visible(url).to_string().into_bytes()),
                 false => text.extend_from_slice(url),
             }
@@ -205,9 +206,11 @@ impl Form {
             text.push(b'\n');
         }
         if self.explains || self.json {
-            let url = if problem.is_some() { b"" } else { url };
+            let explained = if problem.is_some() { b"" } else { url };
             for (agent, (answer, decision)) in own.zip(&decisions).enumerate() {
-                let mut facts = explanation::explain(answers.session(), url, agent, None)?;
+                let mut facts = explanation::explain(answers.session(), explained, agent, None)?;
+                let own = problem.map(|problem| problem.describe().to_owned());
+                facts.problem = own.or(facts.problem);
                 let crawler = &answers.session().classifier().agents()[agent];
                 facts.read_source = portcullis_crawlers::page_of_answers(crawler);
                 match self.json {

@@ -217,7 +217,7 @@ fn is_url_list(text: &[u8]) -> bool {
         match line {
             [] => {}
             _ if is_url(line) => urls += 1,
-            _ if line.iter().any(|byte| b":#".contains(byte)) => return false,
+            _ if line.iter().any(|byte| b":# \t".contains(byte)) => return false,
             _ => others += 1,
         }
     }
@@ -389,6 +389,7 @@ mod tests {
             "https://a.example/ and more\n",
             "https://a.example/\nhttps://b.example/\nDisalow: /\n",
             "https://a.example/\n/private\n",
+            "https://a.example/\nhttps://b.example/\nDisallow /private\n",
             "ftp://a.example/\n",
             "Sitemap: https://a.example/\n",
         ];

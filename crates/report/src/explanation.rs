@@ -179,7 +179,7 @@ fn describe(read: Read) -> &'static str {
     match read {
         Read::Open(Reason::NoRules) => "everything is allowed: the crawler does not read this file",
         Read::Open(_) => {
-            "everything is allowed: the crawler treats a missing file as no restriction"
+            "everything is allowed: the crawler treats such an answer as no restriction"
         }
         Read::Copy(_) => "the last file applies: the crawler keeps it while fetches fail",
     }

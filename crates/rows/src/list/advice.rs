@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 use super::log::is_known;
 use super::log::words::{is_host, is_number};
 use super::place::{URL_NAMES, Value, has_scheme, shown};
-use super::request::target;
+use super::request::{is_method, target};
 use super::{FieldPath, ListFormat, LogFormat, Place};
 use crate::input::STANDARD_INPUT;
 use crate::limits::RECORDS_LOOKED_AT_MAX;
@@ -333,8 +333,11 @@ pub(super) fn is_site(row: &[Vec<u8>], place: usize) -> bool {
 
 /// Whether a cell is a path, or a request with one.
 pub(super) fn has_path(cell: &[u8]) -> bool {
-    let cell = String::from_utf8_lossy(cell.trim_ascii());
-    cell.starts_with('/') || is_request(&cell)
+    let cell = cell.trim_ascii();
+    let blank = memchr::memchr(b' ', cell);
+    let of_method = blank.filter(|&blank| is_method(&cell[..blank]));
+    let path = of_method.map_or(cell, |blank| cell[blank..].trim_ascii_start());
+    path.starts_with(b"/") || is_request(&String::from_utf8_lossy(cell))
 }
 
 /// Returns the problem of a table without a header whose first row has hosts or several URLs. `None`
@@ -582,6 +585,7 @@ pub(super) fn check_lines(
     let Some(first) = lines.first() else { return Ok(()) };
     let separates = |delimiter: &u8| are_rows(&lines, *delimiter);
     let Some(delimiter) = DELIMITERS.iter().find(|it| separates(it)) else { return Ok(()) };
+    let row = lines.iter().find(|line| fields_after(line, *delimiter).is_some()).unwrap_or(first);
     let way = match delimiter {
         b',' if !has_header => "try ‹input_format› csv ‹url_field› 1".to_owned(),
         other => {
@@ -592,7 +596,7 @@ pub(super) fn check_lines(
     Err(format!(
         "a line may hold more than a URL (`{}`): if `{}` belongs to the URL, {AS_URLS}; if it separates \
          fields, {way}",
-        shown(first),
+        shown(row),
         char::from(*delimiter)
     ))
 }
@@ -610,8 +614,15 @@ pub fn holds_more(line: &[u8]) -> bool {
 
 /// Whether a text may be a URL, or one without its scheme, or its path.
 fn may_be_url(text: &[u8]) -> bool {
+    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || b"-._:[]".contains(byte);
     let host = text.split(|&byte| byte == b'/').next().unwrap_or_default();
-    has_scheme(text) || text.starts_with(b"/") || is_host(host)
+    let is_name = host.len() < text.len() && host.iter().all(is_part);
+    has_scheme(text) || is_name || is_host(host)
+}
+
+/// Whether a line alone shows that it is a URL, a host or a path, and nothing else.
+pub(super) fn is_plain(line: &[u8]) -> bool {
+    may_be_url(line.trim_ascii()) && !is_doubtful(line)
 }
 
 /// Whether a line is a URL and more of them after commas and the like. A query may have URLs.
@@ -645,7 +656,7 @@ fn fields_after(line: &[u8], delimiter: u8) -> Option<(usize, bool)> {
 }
 
 /// Whether a line alone may hold more than a URL.
-pub(super) fn is_doubtful(line: &[u8]) -> bool {
+fn is_doubtful(line: &[u8]) -> bool {
     let is_row = |&delimiter: &u8| fields_after(line, delimiter).is_some_and(|(_, is_row)| is_row);
     holds_more(line) || holds_urls(line) || DELIMITERS.iter().any(is_row)
 }

@@ -203,7 +203,7 @@ impl Look<'_> {
                 if config.format.is_none() && config.terminator == Terminator::LineFeed {
                     // Most lines decide, and before a pause there may be one.
                     let has_few = || !self.is_whole && self.has_few_rows(Separator::TSV);
-                    if advice::is_doubtful(first_line(self.text)) && has_few() {
+                    if !advice::is_plain(first_line(self.text)) && has_few() {
                         return Ok(None);
                     }
                     if let Some(problem) = table::doubtful_header(self.text) {

@@ -586,6 +586,9 @@ impl List {
             Layout::Log(line) if line.is_host_found() => {
                 "the log names; the host of the log decides"
             }
+            Layout::Log(line) if line.has_other_host() => {
+                "‹host› or the log names; the host of the target decides, or, without the header, ‹host›"
+            }
             Layout::Log(_) => "‹host› or the log names; the host of the target decides",
             _ => {
                 "its record or ‹host› names; the host of the record decides, or, without one, the host of the target"

@@ -54,10 +54,11 @@ impl Format {
             What::Path(form) => (form == Form::Decoded, !chosen.has_query),
             _ => (false, false),
         };
+        let is_joined = matches!(target, What::Target(Form::Decoded) | What::Url(Form::Decoded));
         let targets = Targets {
             decoded: targets.decoded || decoded,
             without_query: targets.without_query || without_query,
-            missing_query: if escape.has_dash() { missing_query } else { b"" },
+            missing_query: if is_joined && escape.has_dash() { missing_query } else { b"" },
             ..targets
         };
         let (outside, inside): (Vec<_>, Vec<_>) =

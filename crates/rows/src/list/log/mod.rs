@@ -444,6 +444,11 @@ impl LogLine {
         self.format.0.chosen.is_host_found()
     }
 
+    /// Whether a host that the server found is in the lines, and is not read.
+    pub(super) fn has_other_host(&self) -> bool {
+        self.format.0.chosen.has_other_host
+    }
+
     /// Whether lines need the host that is given for all.
     pub(super) fn needs_host<'l>(&self, mut lines: impl Iterator<Item = &'l [u8]>) -> bool {
         let Format { ref chosen, targets, .. } = *self.format.0;
@@ -644,11 +649,12 @@ impl Format {
         if target.starts_with(b"/") {
             return Ok((target, host, doubts));
         }
-        // The server served it on the host that it found.
-        let decides = self.chosen.is_host_found();
+        // The server served it on the host that it found. A request without a header went to that of another
+        // field.
+        let is_other_host = host.is_none() && self.chosen.has_other_host;
+        let decides = self.chosen.is_host_found() || is_other_host;
         let named = host.or(given.map(Given::as_bytes)).filter(|_| !are_urls);
-        // A request without a header went to the host of another field.
-        if named.is_none() && self.chosen.has_other_host {
+        if named.is_none() && is_other_host {
             return Err(Problem::NoHost);
         }
         let named = named.map(|origin| Named { origin, decides });

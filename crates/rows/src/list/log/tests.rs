@@ -625,6 +625,12 @@ fn formats_of_configurations() {
         ("$host $uri$is_args$args x", "a.example /d-- x", "/d-", "a.example"),
         ("$host $uri$is_args$args x", "a.example /d?- x", "/d?-", "a.example"),
         ("$host $uri?$args x", "a.example /d?- x", "/d", "a.example"),
+        (
+            "$host \"$request\" $uri$is_args$args x",
+            "a.example \"GET /d- HTTP/1.1\" /d-- x",
+            "/d-",
+            "a.example",
+        ),
         ("$host $uri?$args x", "a.example /d?a- x", "/d?a-", "a.example"),
         ("$host $uri x $args", "a.example /d x -", "/d", "a.example"),
         (
