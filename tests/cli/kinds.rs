@@ -34,9 +34,6 @@ const fn row(
     Row { kind, robots, set, list, captures, in_folder }
 }
 
-const UNKNOWN_FORMAT: &str =
-    "unknown format; pass --input-format warc, jsonl, csv, parquet or folder";
-
 const A_ROBOTS_TXT: &str = "copy it to FOLDER/HOST";
 
 const NO_FILE: &str = "no such file or directory";
@@ -56,9 +53,9 @@ const ROWS: [Row; 19] = [
     row("a.warc.gz",   ["compile -o SET",   "gzip data",      "compile -o SET",  "disallow",       "unknown"]),
     row("a.parquet",   ["compile -o SET",   "compile -o SET", "as Parquet",      "Parquet",        "unknown"]),
     row("a.zip",       ["unpack it first",  "unpack it first","unpack it first", "unpack it first","unknown"]),
-    row("page.html",   ["warns web page",   "HTML",           "like HTML",       UNKNOWN_FORMAT,   "warns (1 HTML)"]),
+    row("page.html",   ["warns web page",   "HTML",           "like HTML",       A_ROBOTS_TXT,     "warns (1 HTML)"]),
     row("error.json",  ["warns JSON",       "JSON",           "--url-field NAME",    "no URL and no host", "warns (1 JSON)"]),
-    row("random",      ["warns binary",     "damaged",        "binary data",     UNKNOWN_FORMAT,   "warns (1 binary)"]),
+    row("random",      ["warns binary",     "damaged",        "binary data",     "binary data",    "warns (1 binary)"]),
     row("cut.gz",      ["cut short",        "gzip data",      "cut short",       "cut short",      "cut short"]),
     row("empty",       ["allow",            "an empty file",  "",                "an empty file",  "allow"]),
     row("folder",      ["disallow",         "a folder",       "--robots names",  "disallow",       "unknown"]),

@@ -140,7 +140,7 @@ pub(super) fn look(path: &Path, source: &mut Source) -> Result<CaptureFormat, In
     found.ok_or_else(|| match first.trim_ascii_start() {
         text if text.starts_with(b"Recno:: ") => source.problem(A_SEGMENT),
         text if text.starts_with(b"filedesc:") => source.problem(AN_ARC),
-        text if kind == FileKind::UrlList
+        text if matches!(kind, FileKind::UrlList | FileKind::Html | FileKind::Binary)
             || text.split(|byte| *byte == b'\n').any(is_robots_record) =>
         {
             InputError::wrong_kind(source.name(), kind, Wanted::Captures)

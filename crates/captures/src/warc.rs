@@ -251,9 +251,9 @@ impl WarcReader {
         problem.into_iter().for_each(|problem| batch.add_lost(position, problem));
         match self.window.take_failure() {
             Some(error) => error,
-            None => {
-                self.window.problem(format!("the file ends inside the record at byte {position}"))
-            }
+            None => self.window.problem(format!(
+                "the file ends inside the record at byte {position}; fetch it again"
+            )),
         }
     }
 }

@@ -293,10 +293,13 @@ impl WrongKind {
                      ‹robots› {name}"
                 );
             }
+            (Html, Wanted::Captures) => {
+                "if a host answered with it, copy it to FOLDER/HOST and compile FOLDER"
+            }
             (Html | Json | Text, _) => {
                 "make one with portcullis compile; ‹robots› reads a robots.txt"
             }
-            (Binary, Wanted::UrlList) => "decompress or export it first",
+            (Binary, Wanted::UrlList | Wanted::Captures) => "decompress or export it first",
             (Binary, _) => {
                 "if it was a set, it is damaged: fetch it again, or run portcullis compile again"
             }
