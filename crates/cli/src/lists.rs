@@ -21,8 +21,7 @@ pub fn noted(found: &Expanded, notes: &mut Notes) -> Vec<Input> {
             .add(format!("{} with a leading . or _ left out of folders", counted(*hidden, "name")));
     }
     if !special.is_empty() {
-        let names: Vec<String> = special.iter().map(|it| it.display().to_string()).collect();
-        let special = few(names.iter().map(String::as_str), usize::MAX);
+        let special = few(special.iter().map(|it| it.display().to_string()), usize::MAX);
         notes.add(format!("{special}: left out: not a regular file"));
     }
     inputs.clone()

@@ -17,7 +17,7 @@ use portcullis_robots::access::DateSpan;
 use portcullis_robots::syntax::NoteKind;
 use portcullis_set::PolicySet;
 use portcullis_set::batch::AgeCounts;
-use portcullis_text::figures::{counted, grouped, percent, seconds, size};
+use portcullis_text::figures::{counted, grouped, joined, percent, seconds, size};
 use portcullis_text::visible::visible;
 use serde::Serialize;
 
@@ -702,11 +702,9 @@ const AGENTS_NAMED: usize = 10;
 
 /// Joins the names of agents. Of many, the first are named and the others counted.
 fn names(agents: impl ExactSizeIterator<Item = String>) -> String {
-    let more = agents.len().saturating_sub(AGENTS_NAMED);
     // One more name is no longer than its count.
-    let (named, more) = if more > 1 { (AGENTS_NAMED, more) } else { (usize::MAX, 0) };
-    let names = agents.take(named).collect::<Vec<_>>().join(", ");
-    if more == 0 { names } else { format!("{names} and {more} more") }
+    let has_one_more = agents.len() == AGENTS_NAMED + 1;
+    joined(agents, AGENTS_NAMED + usize::from(has_one_more))
 }
 
 /// Describes which records are kept.

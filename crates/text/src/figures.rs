@@ -15,7 +15,7 @@
 //! ));
 //! ```
 
-use std::borrow::Cow;
+use std::borrow::{Borrow, Cow};
 use std::cmp::Reverse;
 
 /// The text for a missing figure.
@@ -37,17 +37,18 @@ pub fn counted(count: u64, noun: &str) -> String {
 
 /// Joins the first three names, and counts the others: `a, b, c and 4 more`. Returns `all 7` if there
 /// are `all` names and these are more than two.
-pub fn few<'n>(names: impl ExactSizeIterator<Item = &'n str>, all: usize) -> String {
-    const NAMED: usize = 3;
-    let count = names.len();
-    if count == all && count > 2 {
-        return format!("all {count}");
+pub fn few(names: impl ExactSizeIterator<Item = impl Borrow<str>>, all: usize) -> String {
+    match names.len() {
+        count if count == all && count > 2 => format!("all {count}"),
+        _ => joined(names, 3),
     }
-    let named = names.take(NAMED).collect::<Vec<_>>().join(", ");
-    match count.saturating_sub(NAMED) {
-        0 => named,
-        more => format!("{named} and {more} more"),
-    }
+}
+
+/// Joins the first names, at most `shown_max`, and counts the others: `a, b and 4 more`.
+pub fn joined(names: impl ExactSizeIterator<Item = impl Borrow<str>>, shown_max: usize) -> String {
+    let more = names.len().saturating_sub(shown_max);
+    let shown = names.take(shown_max).collect::<Vec<_>>().join(", ");
+    if more == 0 { shown } else { format!("{shown} and {more} more") }
 }
 
 /// Returns a number with its digits in groups of three: `370,387`.

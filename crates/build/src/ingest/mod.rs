@@ -73,6 +73,7 @@ use portcullis_files::scratch::Scratch;
 use portcullis_robots::access::CaptureNote;
 use portcullis_robots::syntax::NoteKind;
 use portcullis_set::stored::CaptureFacts;
+use portcullis_text::figures::joined;
 
 use crate::compile::CompileConfig;
 use crate::hosts::Standings;
@@ -280,11 +281,7 @@ fn describe_strict(inputs: &[InputReport]) -> String {
 fn describe_nothing(inputs: &[InputReport]) -> String {
     /// Names of inputs that are shown.
     const SHOWN_MAX: usize = 10;
-    let names = inputs.iter().take(SHOWN_MAX).map(|input| input.name.as_str());
-    let mut names = names.collect::<Vec<_>>().join(", ");
-    if inputs.len() > SHOWN_MAX {
-        names.push_str(&format!(" and {} more", inputs.len() - SHOWN_MAX));
-    }
+    let names = joined(inputs.iter().map(|input| input.name.as_str()), SHOWN_MAX);
     let later: u64 = inputs.iter().map(|input| input.later).sum();
     let captures = inputs.iter().map(|input| input.captures).sum::<u64>() - later;
     if later > 0 && captures == 0 {

@@ -14,6 +14,7 @@ use portcullis_crawlers::{self as crawlers, Documented, first_token};
 use portcullis_report::{AgentList, KnownAgent, Run, UnnamedAgent};
 use portcullis_robots::policy::{Crawler, WithoutFile};
 use portcullis_set::{Damage, PolicySet};
+use portcullis_text::figures::joined;
 
 use super::super::message::say;
 use super::super::output::SummaryForm;
@@ -96,7 +97,7 @@ impl AgentNotes {
     /// Shows the notes, and the names that no group has if they seem to be misspelt or have no rules at all:
     /// that no group names a crawler is usual. A JSON summary has all of them instead.
     pub fn show(&self, form: SummaryForm) {
-        if matches!(form, SummaryForm::Json | SummaryForm::Quiet) {
+        if form.hides_notes() {
             return;
         }
         self.notes.iter().for_each(|note| say(format_args!("note: {note}")));
@@ -116,11 +117,7 @@ fn show_unnamed(agents: Vec<&UnnamedAgent>, effect: &str) {
             Some(name) => format!("{agent} (did you mean {name}?)"),
             None => agent.clone(),
         };
-        let shown: Vec<String> = agents.iter().take(SHOWN_MAX).map(name).collect();
-        let mut shown = shown.join(", ");
-        if agents.len() > SHOWN_MAX {
-            shown += &format!(" and {} more", agents.len() - SHOWN_MAX);
-        }
+        let shown = joined(agents.iter().map(name), SHOWN_MAX);
         let pronoun = if agents.len() == 1 { "it" } else { "them" };
         say(format_args!("note: no group names {shown}; {effect} {pronoun}"));
     }
