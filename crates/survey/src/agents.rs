@@ -4,7 +4,6 @@ use portcullis_dialect::usage::{Label, Preference, Stance};
 use portcullis_lint::analysis::{Reach, Relation};
 use portcullis_report::Figures;
 use portcullis_robots::policy::Crawler;
-use serde::ser::SerializeMap as _;
 use serde::{Serialize, Serializer};
 
 use crate::facts::{AgentFacts, FactReader};
@@ -13,11 +12,21 @@ use crate::origins::PolicyUse;
 /// How much a crawler may fetch. `None` if a limit ended the search.
 pub(crate) type KnownReach = Option<Reach>;
 
-/// The number of origins or hosts by how much a crawler may fetch, in the order of [`REACH_WORDS`].
-pub type ReachCounts = [u64; REACH_WORDS.len()];
+/// The number of origins or hosts by how much an agent may fetch: all, a part, nothing by the rules of a
+/// file, nothing while the server fails, and not known because a limit ended the search.
+pub type Causes = [u64; 5];
 
-/// The words of [`ReachCounts`]. The last one is for searches that a limit ended.
-pub const REACH_WORDS: [&str; 4] = ["all", "part", "none", "not_known"];
+/// Returns the place of an agent's facts among [`Causes`].
+pub(crate) fn cause(facts: &AgentFacts) -> usize {
+    match facts.access {
+        Some(Reach::Nothing) if facts.by.is_failure() => 3,
+        Some(reach) => reach as usize,
+        None => 4,
+    }
+}
+
+/// The words of [`ReachFigures::by_origin`]. The last one is for searches that a limit ended.
+const REACH_WORDS: [&str; 4] = ["all", "part", "none", "not_known"];
 
 /// The words of [`AddressCounts::addressed`].
 const ADDRESSED_WORDS: [&str; 3] = ["named", "by_default", "unnamed"];
@@ -70,15 +79,6 @@ type Change = fn(&mut u64, u64);
 const ADD: Change = |sum, count| *sum += count;
 const REMOVE: Change = |sum, count| *sum -= count;
 
-fn add(counts: &mut ReachCounts, count: u64, reach: KnownReach) {
-    ADD(&mut counts[place(reach)], count);
-}
-
-/// Returns the place among [`ReachCounts`].
-fn place(reach: KnownReach) -> usize {
-    reach.map_or(3, |reach| reach as usize)
-}
-
 /// Returns counts by their words.
 fn by_word(words: &[&'static str], counts: &[u64]) -> Figures {
     Figures(words.iter().copied().zip(counts.iter().copied()).collect())
@@ -86,6 +86,21 @@ fn by_word(words: &[&'static str], counts: &[u64]) -> Figures {
 
 fn reach_by_word<S: Serializer>(counts: &[u64], to: S) -> Result<S::Ok, S::Error> {
     by_word(&REACH_WORDS, counts).serialize(to)
+}
+
+fn addressed_by_word<S: Serializer>(counts: &[u64], to: S) -> Result<S::Ok, S::Error> {
+    by_word(&ADDRESSED_WORDS, counts).serialize(to)
+}
+
+fn causes_by_word<S: Serializer>(causes: &Causes, to: S) -> Result<S::Ok, S::Error> {
+    let [all, part, by_rule, none_failing, not_known] = *causes;
+    let reach = by_word(&REACH_WORDS, &[all, part, by_rule + none_failing, not_known]);
+    Figures([reach.0, vec![("none_failing", none_failing)]].concat()).serialize(to)
+}
+
+fn stances_by_label<S: Serializer>(stances: &[StanceCounts], to: S) -> Result<S::Ok, S::Error> {
+    let of_label = |label: Label| stances[label as usize].by_word(label);
+    Figures::of(Label::ALL, Label::as_str, of_label).serialize(to)
 }
 
 /// The policies that address a crawler, and how much they allow it.
@@ -97,67 +112,43 @@ pub struct ReachFigures {
     pub origins: u64,
     /// The origins by how much the crawler may fetch.
     #[serde(flatten, serialize_with = "reach_by_word")]
-    pub by_origin: ReachCounts,
+    pub by_origin: [u64; REACH_WORDS.len()],
 }
 
 /// How many origins or hosts address an agent in which way, how much they allow it, and what they
 /// state about the use of the pages that it may fetch. Each of these counts adds up to the total.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct AddressCounts {
     /// Files with a group that names the agent, files with a group for all crawlers alone, and files with
     /// neither, or without a file.
+    #[serde(flatten, serialize_with = "addressed_by_word")]
     pub addressed: [u64; ADDRESSED_WORDS.len()],
-    pub reach: ReachCounts,
-    /// Of those that allow nothing, those that no file says so of: the server failed.
-    pub none_failing: u64,
+    #[serde(flatten, serialize_with = "causes_by_word")]
+    pub causes: Causes,
     /// By label, the preferences that hold on all pages.
+    #[serde(rename = "preferences", serialize_with = "stances_by_label")]
     pub stances: [StanceCounts; Label::ALL.len()],
 }
 
 impl AddressCounts {
     fn change(&mut self, by: Change, count: u64, facts: &AgentFacts) {
         by(&mut self.addressed[facts.addressed as usize], count);
-        by(&mut self.reach[place(facts.access)], count);
-        let is_none = facts.access == Some(Reach::Nothing);
-        if is_none && facts.by.is_failure() {
-            by(&mut self.none_failing, count);
-        }
-        let unknown = Stance::WORDS.len() + usize::from(!is_none);
+        by(&mut self.causes[cause(facts)], count);
+        let unknown = Stance::WORDS.len() + usize::from(facts.access != Some(Reach::Nothing));
         for (counts, stance) in self.stances.iter_mut().zip(facts.stances) {
             by(&mut counts.0[stance.map_or(unknown, |stance| stance as usize)], count);
         }
     }
 
-    /// Returns the counts by how much is allowed: all, part, none by rule, none while the server fails, and
-    /// not known.
-    pub fn by_cause(&self) -> [u64; 5] {
-        let [all, part, none, not_known] = self.reach;
-        [all, part, none - self.none_failing, self.none_failing, not_known]
-    }
-
     /// Returns the number of origins or hosts.
     pub fn total(&self) -> u64 {
-        self.reach.iter().sum()
+        self.causes.iter().sum()
     }
 
     /// Returns the labels about which something is stated, with the counts of their preferences.
     pub fn stated(&self) -> impl Iterator<Item = (Label, StanceCounts)> {
         let labels = Label::ALL.into_iter().zip(self.stances);
         labels.filter(|(_, counts)| counts.has_stated())
-    }
-}
-
-impl Serialize for AddressCounts {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let mut map = to.serialize_map(None)?;
-        let addressed = by_word(&ADDRESSED_WORDS, &self.addressed).0.into_iter();
-        for (word, count) in addressed.chain(by_word(&REACH_WORDS, &self.reach).0) {
-            map.serialize_entry(word, &count)?;
-        }
-        map.serialize_entry("none_failing", &self.none_failing)?;
-        let stances = |label: Label| self.stances[label as usize].by_word(label);
-        map.serialize_entry("preferences", &Figures::of(Label::ALL, Label::as_str, stances))?;
-        map.end()
     }
 }
 
@@ -224,6 +215,6 @@ impl ReachFigures {
     pub(crate) fn add(&mut self, used: PolicyUse, reach: KnownReach) {
         self.policies += 1;
         self.origins += used.origins;
-        add(&mut self.by_origin, used.origins, reach);
+        self.by_origin[reach.map_or(3, |reach| reach as usize)] += used.origins;
     }
 }

@@ -63,7 +63,7 @@
 //! let report = audit.report(&findings, Account::new(run, &findings.counts), &Scratch::in_memory())?;
 //! assert_eq!(report.account.records.per_agent[0].verdict(Verdict::Disallow), 1);
 //! assert_eq!(report.rules.deciding.rows[0].rule.to_string(), "/a");
-//! assert_eq!(report.survey.reach[0].hosts.reach, [0, 1, 0, 0]);
+//! assert_eq!(report.survey.reach[0].hosts.causes, [0, 1, 0, 0, 0]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
@@ -91,10 +91,7 @@ mod text;
 mod trend;
 mod usage;
 
-pub use agents::{
-    AddressCounts, AgentFigures, REACH_WORDS, ReachCounts, ReachFigures, RelationCounts,
-    StanceCounts,
-};
+pub use agents::{AddressCounts, AgentFigures, Causes, ReachFigures, RelationCounts, StanceCounts};
 pub use audit::{Audit, CrawlerRequests, DecidingRule, HostFigures, HostRow, Report, RuleFigures};
 pub use counting::{Findings, Worker};
 pub use host::{
@@ -107,5 +104,5 @@ pub use products::{OtherFigures, ProductRow};
 pub use rows::{HostBlock, RowConfig, RowTotals, RowWorker, SurveyRows};
 pub use survey::{NoteFigures, OriginFigures, RobotFigures, RobotRow, Survey};
 pub use text::Text;
-pub use trend::{Causes, ChangeRow, Trend};
+pub use trend::{ChangeRow, Trend};
 pub use usage::{HostUsage, UsageFigures};

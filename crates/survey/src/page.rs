@@ -83,12 +83,44 @@ pub fn audit(report: &Report, problems: &[Diagnostic]) -> String {
     }
 }
 
+/// Returns the last line of a page.
+fn footer(version: &str) -> String {
+    format!(
+        "Made by portcullis {version}. Nothing on this page was fetched now: it shows the files as they were \
+         captured."
+    )
+}
+
 /// Returns the lengths of the lists.
 fn lists(report: &Report) -> [usize; 4] {
     let Report { hosts, rules, survey, others, .. } = report;
     let licenses = survey.usage.most_common_licenses.len();
     let products = others.as_ref().map_or(0, |others| others.products.rows.len());
     [hosts.most_affected.rows.len(), rules.deciding.rows.len(), licenses, products]
+}
+
+/// Some agents by position.
+struct Names<'n>(Vec<&'n str>);
+
+impl Names<'_> {
+    /// Returns the agents at these positions in a few words.
+    fn few(&self, positions: &[usize]) -> String {
+        let name = |&it: &usize| cut_characters(self.0[it], AGENT_CHARACTERS);
+        few(positions.iter().map(name), self.0.len())
+    }
+
+    /// Returns the agents at these positions, as [`some_of`] does.
+    fn folded(&self, positions: &[usize]) -> Markup {
+        some_of(self.0.len(), positions.iter().map(|&it| self.0[it]))
+    }
+}
+
+/// Returns the names of some of `all` agents: `Googlebot, GPTBot`, or `all 15`. Those after the third unfold.
+fn some_of<'n>(all: usize, names: impl ExactSizeIterator<Item = &'n str>) -> Markup {
+    match names.len() == all && all > 2 {
+        true => html! { "all " (all) },
+        false => folded(names.map(agent_name), 3),
+    }
 }
 
 fn agent_name(name: &str) -> Markup {
@@ -130,14 +162,9 @@ impl<'r> View<'r> {
                 format!("URLs that crawlers may fetch on {hosts}")
             }
         };
-        let footer = format!(
-            "Made by portcullis {}. Nothing on this page was fetched now: it shows the files \
-             as they were captured.",
-            account.version
-        );
         let (facts, sheet) = (self.facts(), self.sheet(problems));
-        let (sheet, sections) = (&sheet[..], &sections[..]);
-        Page { title: &title, facts: &facts, sheet, sections, footer: &footer }.html()
+        let (sheet, footer) = (&sheet[..], footer(account.version));
+        Page { title: &title, facts: &facts, sheet, sections: &sections, footer: &footer }.html()
     }
 
     /// Returns the facts under the heading.
@@ -184,37 +211,21 @@ impl<'r> View<'r> {
     }
 
     /// Returns the agents of the survey.
-    fn surveyed(self) -> Vec<&'r str> {
-        self.report.survey.reach.iter().map(|row| &*row.agent).collect()
+    fn surveyed(self) -> Names<'r> {
+        Names(self.report.survey.reach.iter().map(|row| &*row.agent).collect())
     }
 
     /// Returns the agents of decisions.
-    fn decided(self) -> Vec<&'r str> {
-        self.report.account.run.agents.iter().map(String::as_str).collect()
+    fn decided(self) -> Names<'r> {
+        Names(self.report.account.run.agents.iter().map(String::as_str).collect())
     }
 
     /// Returns the agents with counts, or the crawlers of records and their requests.
     fn counted(self, by_agent: &[u64], crawlers: &[CrawlerRequests]) -> Markup {
         match self.report.others {
             Some(_) => folded(crawlers.iter().map(|it| html! { (it) }), 3),
-            None => View::agents(&self.decided(), &occurring(by_agent)),
+            None => self.decided().folded(&occurring(by_agent)),
         }
-    }
-
-    /// Returns the agents at the given positions: `Googlebot, GPTBot`, or `all 15`.
-    fn agents(agents: &[&str], positions: &[usize]) -> Markup {
-        if positions.len() == agents.len() && agents.len() > 2 {
-            return html! { "all " (agents.len()) };
-        }
-        let named = positions.iter().filter_map(|&position| agents.get(position));
-        folded(named.map(|it| agent_name(it)), 3)
-    }
-
-    /// Returns the names of the agents at the given positions, in a few words.
-    fn few_agents(agents: &[&str], positions: &[usize]) -> String {
-        let names: Vec<_> =
-            positions.iter().map(|&it| cut_characters(agents[it], AGENT_CHARACTERS)).collect();
-        few(names.iter().map(|name| &**name), agents.len())
     }
 
     /// Returns the table of reasons. Reasons that do not occur have no column.
@@ -332,17 +343,17 @@ impl<'r> View<'r> {
 
     fn reach(self) -> Section {
         let rows = &self.report.survey.reach;
-        let none = |row: &AgentFigures| row.hosts.by_cause()[2];
+        let none = |row: &AgentFigures| row.hosts.causes[2];
         let mut charted: Vec<&AgentFigures> = rows.iter().collect();
         if charted.len() > AGENT_COLUMNS_MAX {
             charted.sort_by_key(|row| Reverse(none(row)));
         }
         let bar = |row: &AgentFigures| {
             let figure = format!("none {}", share(none(row), row.hosts.total()));
-            Bar::new(&*row.agent, figure, row.hosts.by_cause())
+            Bar::new(&*row.agent, figure, row.hosts.causes)
         };
         let cells = |it: &AgentFigures| {
-            let [all, part, by_rule, failing, not_known] = it.hosts.by_cause();
+            let [all, part, by_rule, failing, not_known] = it.hosts.causes;
             let counts = [it.hosts.total(), by_rule, failing, part, all, not_known];
             row(agent_name(&it.agent), counts.into_iter().chain(it.hosts.addressed))
         };

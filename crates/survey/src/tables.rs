@@ -261,8 +261,7 @@ pub fn audit(report: &Report, problems: &[Diagnostic]) -> String {
     let rules = report.rules.deciding.rows.iter().take(SHOWN_ON_SHEET).map(|it| {
         let field = if it.verdict == "allow" { "Allow" } else { "Disallow" };
         let (line, records, host) = (it.line, it.records, it.host.to_string());
-        let crawlers = it.crawlers.iter().map(CrawlerRequests::to_string).collect::<Vec<_>>();
-        let crawlers = few(crawlers.iter().map(String::as_str), usize::MAX);
+        let crawlers = few(it.crawlers.iter().map(CrawlerRequests::to_string), usize::MAX);
         vec![format!("{field}: {}", it.rule), line.to_string(), grouped(records), host, crawlers]
     });
     let heads = ["rule", "line", "URLs", "host", "crawlers"];
@@ -373,7 +372,7 @@ pub fn totals(agents: &[AgentFigures]) -> String {
         "by group *",
     ];
     let access = agents.iter().map(|AgentFigures { agent, hosts, .. }| {
-        let [all, part, by_rule, failing, not_known] = hosts.by_cause();
+        let [all, part, by_rule, failing, not_known] = hosts.causes;
         let [named, by_default, _] = hosts.addressed;
         let total = hosts.total();
         row(&**agent, &[total, by_rule, failing, part, all, not_known, named, by_default])

@@ -10,26 +10,14 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use portcullis_lint::analysis::Reach;
 use portcullis_robots::access::{DateSpan, UnixSeconds};
 use serde::ser::SerializeStruct as _;
 use serde::{Serialize, Serializer};
 
+use crate::agents::{Causes, cause};
 use crate::facts::AgentFacts;
 use crate::limits::{TREND_CELLS_MAX, TREND_CHANGES};
 use crate::text::Text;
-
-/// The number of origins by cause: all, part, none by rule, none while the server fails, and not known.
-pub type Causes = [u64; 5];
-
-/// The place of an agent's facts among [`Causes`].
-fn cause(facts: &AgentFacts) -> usize {
-    match facts.access {
-        Some(Reach::Nothing) if facts.by.is_failure() => 3,
-        Some(reach) => reach as usize,
-        None => 4,
-    }
-}
 
 /// The months that a trend has.
 #[derive(Clone, Debug)]

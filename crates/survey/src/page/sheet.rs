@@ -82,7 +82,7 @@ impl View<'_> {
         rows.sort_by_key(|([allow, ..], _)| *allow);
         let bar = |(values, crawlers): &([u64; 4], Vec<usize>)| {
             let figure = format!("allow {}", share(values[0], *whole));
-            Bar::new(View::few_agents(&self.decided(), crawlers), figure, *values)
+            Bar::new(self.decided().few(crawlers), figure, *values)
         };
         // The columns add up to the records.
         let is_shown = [true, true, rows.iter().any(|(values, _)| values[2] > 0), invalid > 0];
@@ -92,7 +92,7 @@ impl View<'_> {
                 let share = (place < 2).then(|| html! { (share(values[place], *whole)) });
                 once(count(values[place])).chain(share)
             });
-            once(View::agents(&self.decided(), crawlers)).chain(counts).collect()
+            once(self.decided().folded(crawlers)).chain(counts).collect()
         };
         let names: [&[&str]; 4] =
             [&["#allow", "#share"], &["#disallow", "#share"], &["#unknown"], &["#invalid"]];
@@ -211,10 +211,10 @@ impl View<'_> {
         let bar = |(hosts, crawlers): &([u64; 5], Vec<usize>)| {
             let less = || format!("less on {}", share(hosts[2], hosts.iter().sum()));
             let figure = if is_site { String::new() } else { less() };
-            Bar::new(View::few_agents(&self.surveyed(), crawlers), figure, *hosts)
+            Bar::new(self.surveyed().few(crawlers), figure, *hosts)
         };
         let cells = |(hosts, crawlers): &([u64; 5], Vec<usize>)| {
-            row(View::agents(&self.surveyed(), crawlers), *hosts)
+            row(self.surveyed().folded(crawlers), *hosts)
         };
         let columns = ["crawlers", "#same", "#more", "#less", "#other", "#not known"];
         let (id, title) = ("relations-table", "Hosts by what crawlers may fetch");
@@ -287,7 +287,7 @@ impl View<'_> {
                 }
             };
             let agents: Vec<usize> = positions.iter().map(|it| it / Label::ALL.len()).collect();
-            cells.push(View::agents(&self.surveyed(), &agents));
+            cells.push(self.surveyed().folded(&agents));
             cells
         };
         let columns: &[&str] = match is_site {

@@ -5,19 +5,18 @@
 use std::cmp::Reverse;
 use std::iter::once;
 
-use maud::{Markup, html};
+use maud::html;
 use portcullis_report::page::{
     Bar, Page, SHOWN, Section, Series, alike, bars, code, folded, table, text, trends,
 };
 use portcullis_report::{Account, NoRecords};
-use portcullis_text::figures::{counted, few, grouped, percent, share};
-use portcullis_text::visible::cut_characters;
+use portcullis_text::figures::{counted, grouped, percent, share};
 
-use super::{AGENT_CHARACTERS, NAMED, SHARES, agent_name, numbered, row};
-use crate::agents::AgentFigures;
+use super::{NAMED, Names, SHARES, agent_name, footer, numbered, row, some_of};
+use crate::agents::{AgentFigures, Causes};
 use crate::limits::SURVEY_PAGE_ROWS_MAX;
 use crate::rows::RowTotals;
-use crate::trend::{Causes, ChangeRow, Trend};
+use crate::trend::{ChangeRow, Trend};
 
 /// The months of the table, of which the others are left out.
 const MONTHS_SHOWN: usize = 6;
@@ -41,32 +40,9 @@ pub fn survey(account: &Account<NoRecords>, totals: &RowTotals) -> String {
     if let Some(trend) = &totals.trend {
         sections.extend(over_time(trend).into_iter().chain(changes(trend)));
     }
-    let footer = format!(
-        "Made by portcullis {}. Nothing on this page was fetched now: it shows the files as they were captured.",
-        account.version
-    );
     let title = format!("What {} may fetch", counted(totals.per_agent.len() as u64, "crawler"));
+    let footer = footer(account.version);
     Page { title: &title, facts: &facts, sheet: &[], sections: &sections, footer: &footer }.html()
-}
-
-/// Agents by name.
-struct Names<'a>(Vec<&'a str>);
-
-impl Names<'_> {
-    /// Returns the agents at these positions in a few words.
-    fn few(&self, positions: &[usize]) -> String {
-        let names = positions.iter().map(|it| cut_characters(self.0[*it], AGENT_CHARACTERS));
-        let names: Vec<_> = names.collect();
-        few(names.iter().map(|name| &**name), self.0.len())
-    }
-
-    /// Returns the agents at these positions; the names after the third unfold.
-    fn folded(&self, positions: &[usize]) -> Markup {
-        match positions.len() == self.0.len() && positions.len() > 2 {
-            true => html! { "all " (positions.len()) },
-            false => folded(positions.iter().map(|it| agent_name(self.0[*it])), 3),
-        }
-    }
 }
 
 /// Returns equal values once, each with its positions, the largest first: at most
@@ -92,7 +68,7 @@ fn access(per_agent: &[AgentFigures]) -> Section {
     let names = Names(per_agent.iter().map(|it| &*it.agent).collect());
     let origins = per_agent.first().map_or(0, |it| it.origins.total());
     let title = "Origins by what each crawler may fetch";
-    let causes = per_agent.iter().map(|it| it.origins.by_cause());
+    let causes = per_agent.iter().map(|it| it.origins.causes);
     let (rows, caption) = largest(causes, |counts| counts[2], title);
     let bar = |(counts, agents): &(Causes, Vec<usize>)| {
         Bar::new(names.few(agents), format!("none by rule {}", share(counts[2], origins)), *counts)
@@ -161,13 +137,10 @@ fn over_time(trend: &Trend) -> Option<Section> {
 fn changes(trend: &Trend) -> Option<Section> {
     let changes = trend.changes();
     let all = trend.agents().count();
-    let names = |names: &[&str]| match names.len() == all && all > 2 {
-        true => html! { "all " (all) },
-        false => folded(names.iter().map(|it| agent_name(it)), 3),
-    };
     let cells = |it: &ChangeRow<'_>| {
-        let date = html! { (&it.date[..10]) };
-        vec![code(&it.origin), date, names(&it.closed), names(&it.opened)]
+        let [closed, opened] =
+            [&it.closed, &it.opened].map(|names| some_of(all, names.iter().copied()));
+        vec![code(&it.origin), html! { (&it.date[..10]) }, closed, opened]
     };
     let columns = ["origin", "since", "shut out", "let in again"];
     let title = "The largest changes of files, by the number of crawlers";
