@@ -19,7 +19,7 @@ use portcullis_set::batch::{Answers, OriginRecords, Session};
 use portcullis_set::stored::key_with_scheme;
 use portcullis_text::visible::cut_to_show;
 
-use crate::limits::AUDIT_SAMPLES;
+use crate::limits::{AUDIT_PRODUCTS_MAX, AUDIT_SAMPLES, AUDIT_STREAMS_MAX};
 use crate::origins::{Map, is_of_web};
 use crate::pace::{Paces, Requests};
 use crate::products::Products;
@@ -90,8 +90,8 @@ impl Findings {
     pub fn add(&mut self, chunk: &mut Findings) {
         self.counts.merge(&chunk.counts);
         self.has_times |= chunk.has_times;
-        self.paces.add(&mut chunk.requests);
-        self.products.add(&mut chunk.products);
+        self.paces.add(&mut chunk.requests, AUDIT_STREAMS_MAX);
+        self.products.add(&mut chunk.products, AUDIT_PRODUCTS_MAX);
         for (key, HostCounts { policies, disallowed }) in chunk.hosts.drain() {
             let host = self.hosts.entry(key).or_default();
             host.policies.merge(&policies);

@@ -28,7 +28,7 @@ use portcullis_set::Damage;
 use portcullis_set::batch::{Answers, OriginRecords};
 use portcullis_set::stored::key_with_scheme;
 
-use crate::limits::{AUDIT_STREAM_BYTES_MAX, AUDIT_STREAMS_MAX};
+use crate::limits::AUDIT_STREAM_BYTES_MAX;
 use crate::origins::{Map, is_of_web};
 
 /// A request with a time, and the delay that its policy asks for.
@@ -172,13 +172,9 @@ impl Paces {
         (self.list, self.has_finer) = (list, Default::default());
     }
 
-    /// Adds the requests of the next chunk in the order of the input, which has none afterwards.
-    pub fn add(&mut self, chunk: &mut Requests) {
-        self.add_up_to(chunk, AUDIT_STREAMS_MAX);
-    }
-
-    /// Likewise, and follows this number of streams, the first that occur.
-    fn add_up_to(&mut self, chunk: &mut Requests, streams_max: usize) {
+    /// Adds the requests of the next chunk in the order of the input, which has none afterwards. Follows at
+    /// most `streams_max` streams, the first that occur.
+    pub fn add(&mut self, chunk: &mut Requests, streams_max: usize) {
         self.begin(chunk.list);
         let agents = self.of_agents.len().max(chunk.paces.len());
         self.of_agents.resize(agents, Pace::default());
@@ -258,7 +254,7 @@ mod tests {
                 };
                 part.add_request(agent, host.as_bytes(), visit, true, seconds);
             }
-            sum.add_up_to(&mut part, streams_max);
+            sum.add(&mut part, streams_max);
         }
         sum.by_agent().collect()
     }

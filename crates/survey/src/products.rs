@@ -18,7 +18,7 @@ use portcullis_set::batch::{AgentKind, Answers};
 use portcullis_text::figures::largest;
 use serde::Serialize;
 
-use crate::limits::{AUDIT_PRODUCT_BYTES_MAX, AUDIT_PRODUCTS_MAX};
+use crate::limits::AUDIT_PRODUCT_BYTES_MAX;
 use crate::list::List;
 use crate::text::Text;
 
@@ -106,13 +106,9 @@ impl Products {
         }
     }
 
-    /// Adds the records of the next chunk in the order of the input, which has none afterwards.
-    pub fn add(&mut self, chunk: &mut Products) {
-        self.add_up_to(chunk, AUDIT_PRODUCTS_MAX);
-    }
-
-    /// Likewise, and counts this number of products one by one, the first that occur.
-    fn add_up_to(&mut self, chunk: &mut Products, products_max: usize) {
+    /// Adds the records of the next chunk in the order of the input, which has none afterwards. Counts at most
+    /// `products_max` products one by one, the first that occur.
+    pub fn add(&mut self, chunk: &mut Products, products_max: usize) {
         add_counts(&mut self.browsers, &chunk.browsers);
         add_counts(&mut self.nameless, &chunk.nameless);
         for (name, counts) in chunk.named.drain(..) {
@@ -160,7 +156,7 @@ mod tests {
                 for name in some {
                     part.named.entry(name.as_bytes().to_vec()).or_default()[0] += 1;
                 }
-                sum.add_up_to(&mut part, 2);
+                sum.add(&mut part, 2);
             }
             let figures = sum.figures(9);
             let rows: Vec<_> =
