@@ -1,46 +1,12 @@
 //! Writes one decision in full, as one line of JSON for programs.
 //!
-//! This is the object of `portcullis check --format jsonl`. Its members are always in this order:
+//! This is the object of `portcullis check --format jsonl`. `docs/json.md` lists its members (`check`), and
+//! those of a rule or a statement (`line`). They are always in one order, and new ones are added at the end.
 //!
-//! | member | value |
-//! |---|---|
-//! | `url`, `agent` | what is asked |
-//! | `verdict`, `reason` | the decision |
-//! | `line`, `rule`, `group` | the deciding rule, and the user-agent line of its group; `null` if there is none |
-//! | `usage` | if labels are requested: by label `y`, `n`, `?` or `-` |
-//! | `usage_line`, `usage_rule`, `usage_source` | by label, where it is stated; `null` if it is not |
-//! | `licenses` | the licences, up to [`SHOWN_BYTES_MAX`]; `licenses_omitted` is the number of the others |
-//! | `dialect` | the name of the dialect |
-//! | `clause` | the clause of its document |
-//! | `problem` | why the record is not a URL, else `null` |
-//! | `path` | the path and query in normal form; `null` without a policy |
-//! | `token` | the token of the agent that the groups name; `null` for default groups |
-//! | `groups` | the groups that apply: `line` and `text` of a user-agent line of each |
-//! | `rules_in_groups` | the number of their rules |
-//! | `deciding` | the deciding rule, or `null` |
-//! | `lost` | the losing rules that match too, by precedence, each with `why` it lost |
-//! | `outage` | for a host in an outage `since`, `change` and `copy_captured_at`, else `null` |
-//! | `usage_explained` | if labels are requested: the reasons for each preference; `null` without access |
-//! | `read` | what a crawler reads in place of the policy, by its operator: `open` (everything is allowed), `copy` (the last file), else `null` |
-//! | `read_source` | the page that says so, with its date, if it is known |
-//! | `file_notes` | `file-cut`, `looks-like-html`, `looks-binary` or `looks-like-json`, if the file is so |
-//!
-//! A rule has `line`, `text` (the record as written in the file), `verdict`, `value` (the pattern
-//! as written), `pattern` (in normal form) and `bytes` (the length of `pattern`, which precedence
-//! compares). `why` is `fewer-bytes`, `allow-goes-first`, `later-line`, `after-first-match` or
-//! `always-allowed`.
-//!
-//! `usage_explained` has the `clause`, `token` and `groups` as above, the number of `statements`
-//! that apply to the agent, and `labels`: for each label the `deciding` statement, or `null`, and
-//! the `lost` ones. A statement has `line`, `text`, `source`, `preference`, `readable`, `value`,
-//! `pattern` (empty for every path) and `bytes`, and `why` may also be `preference-goes-first`,
-//! or `other-field`: the first statement of its field, to which the other field's was preferred.
-//!
-//! The `change` after an outage of more than 30 days is `no-change`, `unavailable` (everything is
-//! allowed) or `last-good-copy`. Text that is not UTF-8 has U+FFFD for the bytes that cannot be shown, and
-//! a member whose name ends in `_base64` follows with the exact bytes. Text of a file that is longer than
-//! [`SHOWN_BYTES_MAX`] is cut and ends with `…`. Control and bidirectional characters are `\u` escapes. New
-//! members may be added at the end.
+//! Text that is not UTF-8 has U+FFFD for the bytes that cannot be shown, and a member whose name ends in
+//! `_base64` follows with the exact bytes. Text of a file that is longer than [`SHOWN_BYTES_MAX`] is cut and
+//! ends with `…`, and so are the licences together: `licenses_omitted` is the number of the others. Control
+//! and bidirectional characters are `\u` escapes.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;

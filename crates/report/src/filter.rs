@@ -63,7 +63,7 @@ words! {
 
 impl Class {
     /// The classes that may be set aside.
-    pub const ASIDE: [Class; 3] = [Class::Unknown, Class::Invalid, Class::Page];
+    pub(crate) const ASIDE: [Class; 3] = [Class::Unknown, Class::Invalid, Class::Page];
 
     #[inline]
     const fn of(verdict: Verdict) -> Class {
@@ -276,7 +276,7 @@ impl Plan {
     }
 
     /// Returns the number of records in a block on which a preference is unstated.
-    pub fn count_unstated(&self, answers: &Answers<'_>) -> u64 {
+    pub(crate) fn count_unstated(&self, answers: &Answers<'_>) -> u64 {
         let sides = sides(answers);
         let is_unstated = |record: &usize| {
             let tokens = self.tokens(answers, *record);

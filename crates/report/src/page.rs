@@ -32,7 +32,7 @@ use portcullis_text::visible::{cut_characters, visible};
 use crate::limits::PAGE_TEXT_CHARACTERS_MAX;
 
 /// The style sheet of every page.
-pub const STYLE: &str = include_str!("page/style.css");
+const STYLE: &str = include_str!("page/style.css");
 
 /// The number of rows or bars that are shown before the others unfold, and of rows on the first sheet.
 pub const SHOWN: usize = 12;
@@ -307,8 +307,7 @@ impl Bar {
 }
 
 /// Draws horizontal bars in percent of their width, so that they fit a phone and a sheet of paper.
-/// If `are_shares`, every bar is as long as the chart. The bars after the first few unfold. To a
-/// screen reader, the chart is an image whose name points to the table with its numbers.
+/// If `are_shares`, every bar is as long as the chart. Empty if all values are 0.
 pub fn bars(
     title: &str,
     table: &str,
@@ -337,23 +336,38 @@ pub fn bars(
     if longest == 0 {
         return html! {};
     }
-    let (first, rest) = bars.split_at(bars.len().min(SHOWN));
     let occurs = |index: &usize| bars.iter().any(|bar| bar.values[*index] > 0);
-    html! {
-        figure {
-            figcaption { (title) }
-            @if parts.len() > 1 {
-                ul.legend {
-                    @for (class, name) in (0..parts.len()).filter(occurs).map(|it| parts[it]) {
-                        li {
-                            svg.key width="14" height="14" aria-hidden="true" {
-                                rect class=(class) width="14" height="14" {}
-                            }
-                            (name)
+    let legend = html! {
+        @if parts.len() > 1 {
+            ul.legend {
+                @for (class, name) in (0..parts.len()).filter(occurs).map(|it| parts[it]) {
+                    li {
+                        svg.key width="14" height="14" aria-hidden="true" {
+                            rect class=(class) width="14" height="14" {}
                         }
+                        (name)
                     }
                 }
             }
+        }
+    };
+    figure(title, table, &legend, &bars, draw)
+}
+
+/// Shows a chart with its title and a legend. To a screen reader, it is an image whose name points to the table
+/// with its numbers. The items after the first few unfold.
+fn figure<T>(
+    title: &str,
+    table: &str,
+    legend: &Markup,
+    items: &[T],
+    draw: impl Fn(&[T]) -> Markup,
+) -> Markup {
+    let (first, rest) = items.split_at(items.len().min(SHOWN));
+    html! {
+        figure {
+            figcaption { (title) }
+            (legend)
             div.plot role="img" aria-label={ "Chart: " (title) ". The table has the numbers." }
                 aria-describedby={ (table) "-caption" } { (draw(first)) }
             @if !rest.is_empty() {
@@ -373,8 +387,7 @@ pub struct Series {
     pub values: Vec<f64>,
 }
 
-/// Draws a chart for each series, all with one scale that begins at 0 %, as [`bars`] does. Empty if all values
-/// are 0.
+/// Draws a chart for each series, all with one scale that begins at 0 %, as [`bars`] does.
 pub fn trends(title: &str, table: &str, series: impl IntoIterator<Item = Series>) -> Markup {
     let all: Vec<Series> = series.into_iter().collect();
     let largest = all.iter().flat_map(|it| &it.values).copied().fold(0.0, f64::max);
@@ -396,18 +409,8 @@ pub fn trends(title: &str, table: &str, series: impl IntoIterator<Item = Series>
             }
         }
     };
-    let (first, rest) = all.split_at(all.len().min(SHOWN));
-    html! {
-        figure {
-            figcaption { (title) }
-            p.scale { "Each box is " (format!("{top}")) " % high." }
-            div.plot role="img" aria-label={ "Chart: " (title) ". The table has the numbers." }
-                aria-describedby={ (table) "-caption" } { (draw(first)) }
-            @if !rest.is_empty() {
-                details { summary { (grouped(rest.len() as u64)) " more" } div.plot { (draw(rest)) } }
-            }
-        }
-    }
+    let scale = html! { p.scale { "Each box is " (top) " % high." } };
+    figure(title, table, &scale, &all, draw)
 }
 
 /// The heights of charts over time, in percent.

@@ -129,7 +129,7 @@ impl Rejects {
 
     /// Notes agents that were read as product tokens, and are User-Agent headers. Call it before the block of
     /// their records is added.
-    pub fn note_headers(&mut self, agents: &[&[u8]]) {
+    pub(crate) fn note_headers(&mut self, agents: &[&[u8]]) {
         let is_header = |(_, agent): &(u64, &&[u8])| agent.starts_with(b"Mozilla/");
         for (place, agent) in (self.records..).zip(agents).filter(is_header) {
             let first = || (0, Reject::new(place, "", &cut_to_show(agent)));
