@@ -1,10 +1,8 @@
 //! `portcullis audit`: a report on how robots.txt affects a list of URLs.
 
 use std::cmp::Reverse;
-use std::io::{self, IsTerminal};
 use std::time::Instant;
 
-use anyhow::ensure;
 use portcullis_build::{LoadConfig, read_text};
 use portcullis_files::scratch::Scratch;
 use portcullis_lint::{Diagnostic, LintConfig, Severity, lint};
@@ -16,7 +14,7 @@ use portcullis_survey::{Audit, Findings, page, tables};
 use super::args::{AUDIT_FORMATS, AuditArgs, PolicyArgs};
 use super::engine::{self, thread_pool};
 use super::files::Files;
-use super::output::{CompleteOutput, Output, OutputFile, is_standard_output};
+use super::output::{CompleteOutput, Output, OutputFile};
 use super::plan::{self, TimePlan, VisitPlan};
 use super::stream;
 use super::summary;
@@ -32,10 +30,10 @@ pub fn run(mut args: AuditArgs, files: &Files) -> anyhow::Result<()> {
     }
     let formats = args.output.iter().map(|path| plan::format(args.format, path, AUDIT_FORMATS));
     let formats: Vec<Format> = formats.collect::<anyhow::Result<_>>()?;
-    let prints_page = args.output.iter().zip(&formats).any(|(path, format)| {
-        is_standard_output(path) && *format == Format::Html && io::stdout().is_terminal()
-    });
-    ensure!(!prints_page, "a terminal cannot show a page; use -o FILE.html, or omit --format");
+    args.output
+        .iter()
+        .zip(&formats)
+        .try_for_each(|(path, format)| plan::no_page_on_terminal(path, *format))?;
     let summary = plan::summary(&args.run)?;
     let mut questions = plan::questions(args.agents, &args.input.reading, policy_args.dialect())?;
     let baseline = plan::baseline(args.baseline)?;
@@ -91,14 +89,13 @@ pub fn run(mut args: AuditArgs, files: &Files) -> anyhow::Result<()> {
     report.survey_at = questions.times.as_ref().map(as_of);
     report.inputs = inputs;
     let mut complete = Vec::new();
-    for (mut output, format) in outputs.into_iter().zip(formats) {
+    for (output, format) in outputs.into_iter().zip(formats) {
         let text = match format {
             Format::Json => report.to_json(),
             Format::Html => page::audit(&report, &problems(&policy_args)?),
             _ => tables::audit(&report, &problems(&policy_args)?),
         };
-        output.write(text.as_bytes())?;
-        complete.push(output.complete()?);
+        complete.push(output.complete_with(text.as_bytes())?);
     }
     complete.extend(rejected);
     CompleteOutput::publish_all(complete)?;

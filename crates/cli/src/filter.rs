@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::ensure;
 use portcullis_dialect::usage::Label;
 use portcullis_report::Filter;
-use portcullis_report::filter::{Class, Fate, Plan, Quantifier};
+use portcullis_report::filter::{Class, Plan, Quantifier};
 use portcullis_rows::list::ListFormat;
 
 use super::args::FilterArgs;
@@ -34,7 +34,7 @@ pub fn run(mut args: FilterArgs, files: &Files) -> anyhow::Result<ExitStatus> {
         invalid,
         pages,
         purpose: args.purpose,
-        unstated: args.unstated.map(|is_kept| if is_kept { Fate::Keep } else { Fate::Drop }),
+        unstated: args.unstated,
         purpose_tokens: args.purpose_tokens.len(),
     };
     ensure!(

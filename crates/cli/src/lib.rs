@@ -53,7 +53,7 @@ use std::sync::LazyLock;
 use clap::{CommandFactory, FromArgMatches};
 use portcullis_engine::vectors::Vectors;
 
-use self::args::{Arguments, Command, ListsFormat};
+use self::args::{Arguments, Command};
 pub use self::exit::ExitStatus;
 use self::files::Files;
 use self::output::{OutputFailed, STANDARD_OUTPUT};
@@ -116,7 +116,7 @@ fn try_run(typed: &[OsString]) -> anyhow::Result<ExitStatus> {
         let mut text = Vec::new();
         match arguments.format {
             None => agents::write_lists(&mut text)?,
-            Some(ListsFormat::Jsonl) => agents::write_readings(&mut text)?,
+            Some(_) => agents::write_readings(&mut text)?,
         }
         output::print(&text)?;
         return Ok(ExitStatus::Done);

@@ -349,6 +349,12 @@ impl Output {
         self.sink.write_all(&self.compressor.compressed)
     }
 
+    /// Writes the last bytes, and completes the output.
+    pub fn complete_with(mut self, bytes: &[u8]) -> Result<CompleteOutput, OutputFailed> {
+        self.write(bytes)?;
+        self.complete()
+    }
+
     /// Completes the output. A file gets its name.
     pub fn finish(self) -> Result<(), OutputFailed> {
         CompleteOutput::publish_all([self.complete()?])
@@ -428,9 +434,7 @@ impl Destination {
 
 /// Writes text to standard output that is already escaped and may have colours.
 pub fn print(bytes: &[u8]) -> Result<(), OutputFailed> {
-    let mut output = Output::styled();
-    output.write(bytes)?;
-    output.finish()
+    CompleteOutput::publish_all([Output::styled().complete_with(bytes)?])
 }
 
 /// Returns records with their hidden characters escaped, except TAB and line ends.

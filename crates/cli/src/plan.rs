@@ -455,6 +455,16 @@ pub fn format(
     Ok(formats[0])
 }
 
+/// Rejects printing a page to a terminal.
+pub fn no_page_on_terminal(output: &OutputFile, format: Format) -> anyhow::Result<()> {
+    let is_page = is_standard_output(output) && format == Format::Html;
+    ensure!(
+        !is_page || !io::stdout().is_terminal(),
+        "a terminal cannot show a page; use -o FILE.html, or omit --format"
+    );
+    Ok(())
+}
+
 /// Joins alternatives: `a, b or c`.
 fn joined_by_or(words: &[String]) -> String {
     match words {

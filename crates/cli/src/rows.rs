@@ -418,16 +418,13 @@ impl RowFile {
 
     /// Completes the file, which does not have its name yet. A Parquet file has `account` in its metadata.
     pub fn complete(self, account: String) -> anyhow::Result<CompleteOutput> {
-        let output = match self {
-            RowFile::Text(mut output, head) => {
-                output.write(&head)?;
-                *output
-            }
+        Ok(match self {
+            RowFile::Text(output, head) => output.complete_with(&head)?,
             RowFile::Parquet(writer, failed) => {
-                writer.finish(account).map_err(|error| cause(&failed, error))?.output
+                let finished = writer.finish(account).map_err(|error| cause(&failed, error))?;
+                finished.output.complete()?
             }
-        };
-        Ok(output.complete()?)
+        })
     }
 }
 

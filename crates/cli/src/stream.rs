@@ -1,6 +1,7 @@
 //! Runs over lists: threads work on chunks, and outputs are written in order. A [`Watch`] collects the
 //! records that are not URLs, and ends the run if a list begins with nothing else.
 
+use std::fmt::Display;
 use std::io::{self, IsTerminal};
 use std::path::Path;
 use std::sync::Arc;
@@ -66,22 +67,22 @@ pub fn run<S: Send, O: Default + Send + 'static>(
         session,
         work_on,
         |part: &Part<'_>, (output, rejected): &mut _| {
+            let of_list = |note: &dyn Display| format!("{}: {note}", part.list.name());
             if part.is_first {
                 watch.begin();
                 // How the list is read, if its format was detected and is not that of the list before.
                 let new = part.list.note().unwrap_or_default();
                 if !new.is_empty() && new != *noted {
-                    notes.add(format!("{}: {new}", part.list.name()));
+                    notes.add(of_list(&new));
                 }
                 new.clone_into(noted);
                 if let Some(doubt) = part.list.doubt() {
-                    let doubt = format!("{}: {doubt}", part.list.name());
-                    anyhow::ensure!(!plan.is_strict, doubt);
-                    notes.add(doubt);
+                    anyhow::ensure!(!plan.is_strict, of_list(&doubt));
+                    notes.add(of_list(&doubt));
                 }
                 let lack = part.list.note_on_visits();
                 if let Some(note) = lack.filter(|_| lack != lacked) {
-                    notes.add(format!("{}: {note}", part.list.name()));
+                    notes.add(of_list(&note));
                 }
                 lacked = lack;
             }
@@ -93,17 +94,16 @@ pub fn run<S: Send, O: Default + Send + 'static>(
                     notes.add(format!("{damage}; the entries before the damage were read"));
                 }
                 if let Some(note) = part.list.note_on_units(part.noticed) {
-                    notes.add(format!("{}: {note}", part.list.name()));
+                    notes.add(of_list(&note));
                 }
                 for doubt in part.list.doubts_of_requests(part.noticed) {
-                    let doubt = format!("{}: {doubt}", part.list.name());
+                    let doubt = of_list(&doubt);
                     anyhow::ensure!(!plan.is_strict, "{doubt}; omit --strict to decide them");
                     notes.add(format!("{doubt} (--strict makes this an error)"));
                 }
                 for note in part.list.notes_on_parts(part.noticed) {
-                    let note = format!("{}: {note}", part.list.name());
-                    anyhow::ensure!(!plan.is_strict, note);
-                    notes.add(note);
+                    anyhow::ensure!(!plan.is_strict, of_list(&note));
+                    notes.add(of_list(&note));
                 }
             }
             progress.draw(Some(watch.all_records));

@@ -59,9 +59,7 @@ pub fn write(plan: &SummaryPlan, summary: &impl Summary) -> anyhow::Result<()> {
     let mut files = Vec::new();
     for SummaryTo { form, file } in &plan.files {
         let Some(path) = file else { continue };
-        let mut output = Output::create(path)?;
-        output.write(&render(*form, summary)?)?;
-        files.push(output.complete()?);
+        files.push(Output::create(path)?.complete_with(&render(*form, summary)?)?);
     }
     Ok(CompleteOutput::publish_all(files)?)
 }

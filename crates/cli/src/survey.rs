@@ -31,7 +31,7 @@ use super::engine::{self, Policies, thread_pool};
 use super::limits::{
     SURVEY_GROUP_LIST_BYTES, SURVEY_GROUP_ROWS, SURVEY_LIST_BYTES_AT_ONCE, SURVEY_TEXT_ROWS,
 };
-use super::output::{CompleteOutput, Output, is_standard_output};
+use super::output::{CompleteOutput, Output};
 use super::plan::{self, QuestionPlan, SummaryPlan};
 use super::progress::Progress;
 use super::summary;
@@ -52,8 +52,7 @@ pub fn run(args: SurveyArgs) -> anyhow::Result<()> {
         !(is_page && args.sitemaps),
         "sitemaps are a table; use -o FILE.tsv, .csv, .jsonl or .parquet"
     );
-    let is_on_screen = is_page && is_standard_output(&destination) && io::stdout().is_terminal();
-    ensure!(!is_on_screen, "a terminal cannot show a page; use -o FILE.html, or omit --format");
+    plan::no_page_on_terminal(&destination, format)?;
     let times = plan::times(ListTimeArgs::default(), false, None, &policies)?;
     let at = policies.time();
     ensure!(!args.history || at.is_none(), "--history has all periods; omit @TIME");
@@ -87,19 +86,17 @@ pub fn run(args: SurveyArgs) -> anyhow::Result<()> {
         progress.set_share(hosts_done, all_hosts);
         progress.draw(None);
     };
-    let mut page_to = None;
-    let rows = match is_page {
-        true => {
-            page_to = Some(output);
-            count_rows(&survey, &pool, draw)?;
-            None
-        }
-        false => Some(write_rows(&survey, &pool, (output, format), &run, draw)?),
+    let (rows, page_to) = if is_page {
+        count_rows(&survey, &pool, draw)?;
+        (None, Some(output))
+    } else {
+        (Some(write_rows(&survey, &pool, (output, format), &run, draw)?), None)
     };
     let totals = survey.totals();
     let notes = loaded.account_notes();
     let account = Account { run, notes, ..Account::default() };
-    let page = page_to.map(|output| complete_page(output, &page::survey(&account, &totals)));
+    let page = || page::survey(&account, &totals);
+    let page = page_to.map(|output| output.complete_with(page().as_bytes()));
     let complete = rows.into_iter().chain(page.transpose()?);
     set.is_whole()?;
     CompleteOutput::publish_all(complete)?;
@@ -180,11 +177,6 @@ fn count_rows<'a>(
         Ok(())
     };
     each_block(survey, pool, TEXT_BOUNDS, count, Ok, draw)
-}
-
-fn complete_page(mut output: Output, page: &str) -> anyhow::Result<CompleteOutput> {
-    output.write(page.as_bytes())?;
-    Ok(output.complete()?)
 }
 
 /// The hosts of a block.

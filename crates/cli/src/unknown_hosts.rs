@@ -64,8 +64,7 @@ impl HostCounts {
                 |count: &Vec<u8>| count.first_chunk().map_or(0, |it| u64::from_le_bytes(*it));
             write(&host, counts.iter().map(urls).sum())?;
         }
-        self.output.write(&text)?;
-        self.output.complete()
+        self.output.complete_with(&text)
     }
 
     /// Writes the table as a sorted run.

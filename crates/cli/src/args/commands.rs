@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use clap::{Args, ValueHint};
 use portcullis_captures::{CaptureFormat, FieldName};
 use portcullis_lint::{Code, Severity};
-use portcullis_report::filter::Purpose;
+use portcullis_report::filter::{Fate, Purpose};
 use portcullis_robots::access::{LongOutage, UnixSeconds};
 use portcullis_rows::output::columns::Columns;
 
@@ -177,8 +177,8 @@ pub struct FilterArgs {
     pub purpose: Option<Purpose>,
 
     /// Required with --purpose: keep or drop URLs without a statement
-    #[arg(long, value_parser = values::one_of(&[("keep", true), ("drop", false)]), value_name = "keep|drop", requires = "purpose", hide_possible_values = true, help_heading = "Selection")]
-    pub unstated: Option<bool>,
+    #[arg(long, value_parser = values::named(&[Fate::Keep, Fate::Drop], Fate::as_str), value_name = "keep|drop", requires = "purpose", hide_possible_values = true, help_heading = "Selection")]
+    pub unstated: Option<Fate>,
 
     /// Read rules for this token as y or n about the purpose
     ///

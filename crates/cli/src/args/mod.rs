@@ -14,7 +14,8 @@ mod texts;
 use clap::{Parser, Subcommand};
 use clap_complete::Shell;
 
-use super::{exit, values};
+use super::exit;
+use super::values::{self, Format};
 
 pub use self::commands::{
     AUDIT_FORMATS, AuditArgs, CheckArgs, ClassifyArgs, CompileArgs, DiffArgs, FilterArgs,
@@ -48,20 +49,12 @@ pub struct Arguments {
     pub agent_lists: bool,
 
     /// With --agent-lists, print a JSON object for each crawler, with the source of each fact
-    #[arg(long, requires = "agent_lists", value_parser = values::one_of(LIST_FORMATS), value_name = "FORMAT")]
-    pub format: Option<ListsFormat>,
+    #[arg(long, requires = "agent_lists", value_parser = values::format(&[Format::Jsonl]), value_name = "FORMAT")]
+    pub format: Option<Format>,
 
     #[command(subcommand)]
     pub command: Option<Command>,
 }
-
-/// The format of `--agent-lists`, if it is not text.
-#[derive(Clone, Copy, Debug)]
-pub enum ListsFormat {
-    Jsonl,
-}
-
-const LIST_FORMATS: &[(&str, ListsFormat)] = &[("jsonl", ListsFormat::Jsonl)];
 
 /// The output of `--generate`: a completion script, or the man page.
 #[derive(Clone, Copy, Debug)]
