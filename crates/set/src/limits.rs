@@ -68,6 +68,12 @@ pub const TIMELINE_SECONDS_END: u64 = 1 << 40;
 /// Source: our choice. The input of a moment has the 24 bits next to its time.
 pub const TIMELINE_INPUTS_MAX: usize = 1 << 24;
 
+/// Texts of agents that a session found last, to which others are compared before they are looked for among all: a
+/// power of two.
+///
+/// Source: our choice. Most requests have one of some tens of headers.
+pub const LAST_AGENTS: usize = 256;
+
 /// Bytes of memory for the texts of agents that a session remembers if each record has its own, and for
 /// what they name: 16 MiB. When more are read, all are forgotten, but for the last one.
 ///

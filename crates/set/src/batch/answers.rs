@@ -140,9 +140,9 @@ impl Answers<'_> {
 
     /// Returns the state of a record's origin; `None` if the record is not a URL.
     pub fn state(&self, record: usize) -> Result<Option<PolicyState>, Damage> {
-        let policy = self.session.policies[record];
+        let (set, policy) = (&self.session.classifier.set, self.session.policies[record]);
         match policy.number() {
-            Some(policy) => self.session.classifier.set.policy(policy)?.state().map(Some),
+            Some(policy) => Ok(Some(set.policy_head(policy)?.access()?.state)),
             None => Ok((policy == RecordPolicy::UNKNOWN).then_some(PolicyState::Unknown)),
         }
     }

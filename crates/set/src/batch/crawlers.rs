@@ -13,10 +13,10 @@
 //! of no agent that is asked about. The groups for `*` apply to other agents, because no file names
 //! them.
 //!
-//! Cost: one look-up in a table per record whose agent differs from that of the record before, and a
-//! search in the policy for a header with several names. Texts of agents are parsed once, as long as a
-//! session has room for them. Memory: four bytes for each policy and agent, which are used only where an
-//! entry was asked about, and [`RECORD_AGENT_CACHE_BYTES_MAX`] per session.
+//! Cost: one comparison per record with a text that was found lately, or else a look-up in a table, and a
+//! search in the policy for a header with several names that it may have. Texts of agents are parsed once,
+//! as long as a session has room for them. Memory: four bytes for each policy and agent, which are used only
+//! where an entry was asked about, and [`RECORD_AGENT_CACHE_BYTES_MAX`] per session.
 
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ use portcullis_robots::policy::Crawler;
 use super::asking::{Asked, Entries, EntryNumber};
 use super::classifier::{AgentKind, AgentNumber, Classifier, Crawlers};
 use crate::Damage;
-use crate::limits::RECORD_AGENT_CACHE_BYTES_MAX;
+use crate::limits::{LAST_AGENTS, RECORD_AGENT_CACHE_BYTES_MAX};
 use crate::stored::{AgentTokens, PolicyNumber, RecordPolicy};
 
 /// The agent that a text names.
@@ -65,7 +65,9 @@ pub(super) struct RecordAgents {
     /// By record: the entry that is asked about, or the marker for none.
     entries: Vec<EntryNumber>,
     /// The agents by their text.
-    known: HashMap<Box<[u8]>, Named, RandomState>,
+    known: HashMap<Arc<[u8]>, Named, RandomState>,
+    /// The agents that were found last, by [`line_of`]: to compare a text takes less than to hash it.
+    last: Vec<Option<(Arc<[u8]>, Named)>>,
     known_bytes: usize,
 }
 
@@ -81,9 +83,23 @@ impl Named {
                 size_of::<NamedChain>() + numbers + lists + size_of_val(&*chain.asked)
             }
         };
-        // A table leaves room free.
-        2 * size_of::<(Box<[u8]>, Named)>() + text.len() + chain
+        // A table leaves room free. A shared text has two counts.
+        2 * size_of::<(Arc<[u8]>, Named)>() + size_of::<[usize; 2]>() + text.len() + chain
     }
+}
+
+/// Returns the line of [`RecordAgents::last`] for a text. Most headers differ in their length, the system that
+/// they name first, or the version of the browser near their end.
+#[inline]
+fn line_of(text: &[u8]) -> usize {
+    const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
+    let word = |at: usize| {
+        let bytes = text.get(at..).and_then(|rest| rest.first_chunk());
+        bytes.map_or(0, |bytes| u64::from_le_bytes(*bytes))
+    };
+    let near_end = word(text.len().saturating_sub(24)).rotate_left(20);
+    let hash = (word(16) ^ near_end ^ text.len() as u64).wrapping_mul(FACTOR);
+    (hash >> (u64::BITS - LAST_AGENTS.ilog2())) as usize
 }
 
 impl Classifier {
@@ -201,7 +217,7 @@ impl Classifier {
         chain: &NamedChain,
         policy: PolicyNumber,
     ) -> Result<Option<AgentNumber>, Damage> {
-        let Some(number) = self.set.policy(policy)?.robot_named(&chain.tokens)? else {
+        let Some(number) = self.set.policy_head(policy)?.robot_named(&chain.tokens)? else {
             return Ok(chain.otherwise);
         };
         let place = chain.agents.binary_search_by_key(&number, |&(number, _)| number);
@@ -281,36 +297,39 @@ impl RecordAgents {
 
     /// Finds the agents of the records of a block by their texts.
     pub fn recognise(&mut self, classifier: &Classifier, texts: &[&[u8]]) -> Result<(), Damage> {
-        let RecordAgents { agents, chains, known, known_bytes, .. } = self;
+        let RecordAgents { agents, chains, known, last, known_bytes, .. } = self;
         let Some(crawlers) = &classifier.crawlers else { return Ok(()) };
         agents.clear();
         chains.clear();
+        last.resize(LAST_AGENTS, None);
         for (record, &text) in texts.iter().enumerate() {
-            if record > 0 && texts[record - 1] == text {
-                agents.push(agents[record - 1]);
-                let last = chains.last().filter(|(last, _)| *last == record - 1);
-                let again = last.map(|(_, chain)| (record, Arc::clone(chain)));
-                chains.extend(again);
-                continue;
-            }
-            let named = match known.get(text) {
-                Some(named) => named.clone(),
-                None => {
-                    let named = classifier.recognise(crawlers, text)?;
-                    *known_bytes += named.bytes(text);
-                    if *known_bytes > RECORD_AGENT_CACHE_BYTES_MAX {
-                        known.clear();
-                        *known_bytes = named.bytes(text);
-                    }
-                    known.insert(text.into(), named.clone());
-                    named
+            let line = line_of(text);
+            let named = match &last[line] {
+                Some((last, named)) if **last == *text => named,
+                _ => {
+                    let found = match known.get_key_value(text) {
+                        Some((text, named)) => (Arc::clone(text), named.clone()),
+                        None => {
+                            let named = classifier.recognise(crawlers, text)?;
+                            *known_bytes += named.bytes(text);
+                            if *known_bytes > RECORD_AGENT_CACHE_BYTES_MAX {
+                                known.clear();
+                                last.fill(None);
+                                *known_bytes = named.bytes(text);
+                            }
+                            let text: Arc<[u8]> = text.into();
+                            known.insert(Arc::clone(&text), named.clone());
+                            (text, named)
+                        }
+                    };
+                    &last[line].insert(found).1
                 }
             };
             match named {
-                Named::Agent(agent) => agents.push(agent),
+                Named::Agent(agent) => agents.push(*agent),
                 Named::Chain(chain) => {
                     agents.push(chain.otherwise);
-                    chains.push((record, chain));
+                    chains.push((record, Arc::clone(chain)));
                 }
             }
         }

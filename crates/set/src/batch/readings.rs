@@ -138,7 +138,10 @@ impl Classifier {
         if self.crawlers.is_none() {
             return &self.readers;
         }
-        let agent = agents.of(record);
+        // Few agents are readers, and a search among them takes longer.
+        let agent = agents
+            .of(record)
+            .filter(|agent| self.agents[*agent].reading().without_file != WithoutFile::AsDialect);
         let place = agent.and_then(|agent| self.readers.binary_search(&agent).ok());
         place.map_or(&[], |place| &self.readers[place..=place])
     }

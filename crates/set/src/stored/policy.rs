@@ -191,6 +191,19 @@ impl<'s> StoredHead<'s> {
         position(self.head.usage_records)
     }
 
+    /// Returns the number of the name that selects the groups for an agent; `None` for default groups,
+    /// and if the policy has no rules.
+    pub fn robot_named(self, agent: &AgentTokens) -> Result<Option<u32>, Damage> {
+        let may_name = agent.may_be_in(self.head.names_and_state.get());
+        if self.access()?.state != PolicyState::Rules || !may_name {
+            return Ok(None);
+        }
+        let policy = self.policy()?;
+        let (names, robots) = policy.named_robots()?;
+        let naming = |index: usize| Some((names[index].get(), robots.get(index)?.1));
+        Ok(agent.first_named(names, naming).map(|(number, ..)| number))
+    }
+
     /// Returns the whole policy.
     #[inline]
     pub(super) fn policy(self) -> Result<StoredPolicy<'s>, Damage> {
@@ -302,17 +315,6 @@ impl<'s> StoredPolicy<'s> {
         let pairs = words.and_then(|it| Pairs::first_of(it, count, are_wide));
         let pairs = pairs.filter(|pairs| !pairs.is_empty());
         pairs.ok_or_else(|| self.malformed("a policy has fewer groups than it says"))
-    }
-
-    /// Returns the number of the name that selects the groups for an agent; `None` for default groups,
-    /// and if the policy has no rules.
-    pub(crate) fn robot_named(&self, agent: &AgentTokens) -> Result<Option<u32>, Damage> {
-        if self.state()? != PolicyState::Rules {
-            return Ok(None);
-        }
-        let (names, robots) = self.named_robots()?;
-        let naming = |index: usize| Some((names[index].get(), robots.get(index)?.1));
-        Ok(agent.first_named(names, naming).map(|(number, ..)| number))
     }
 
     /// Returns the entry, the naming record and the position in the chain of the first token of the
