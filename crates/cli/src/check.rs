@@ -189,7 +189,7 @@ impl Form {
                 }
             }
             // A record may have the end of a line in it.
-            match self.escapes || url.iter().any(u8::is_ascii_control) {
+            match self.escapes || problem.is_some() || url.iter().any(u8::is_ascii_control) {
                 true => text.extend(visible(url).to_string().into_bytes()),
                 false => text.extend_from_slice(url),
             }

@@ -97,6 +97,12 @@ pub const AGENT_SUGGESTIONS_MAX: usize = 100;
 /// Source: our choice. Most lists have fewer, and then nothing is written but the output.
 pub const UNKNOWN_HOSTS_AT_ONCE: usize = 1024 * 1024;
 
+/// Bytes of memory of which the [shares](portcullis_files::budget) of the runs of `--unknown-hosts` are parts:
+/// 64 MiB, so that 16 MiB of runs stay in memory.
+///
+/// Source: our choice. The table takes more.
+pub const UNKNOWN_HOSTS_RUNS_MEMORY: usize = 64 * 1024 * 1024;
+
 /// The least number of bytes that `--memory` takes without a suffix: 1 MiB. Less is an error, because
 /// the suffix was forgotten: `--memory 4`.
 ///

@@ -10,7 +10,7 @@ use portcullis_files::runs::{SortedRuns, merge};
 use portcullis_files::scratch::Scratch;
 use portcullis_report::NameCounts;
 
-use super::limits::UNKNOWN_HOSTS_AT_ONCE;
+use super::limits::{UNKNOWN_HOSTS_AT_ONCE, UNKNOWN_HOSTS_RUNS_MEMORY};
 use super::output::{CompleteOutput, Output, OutputFailed, OutputFile};
 
 /// Bytes of lines that are handed to the output at once.
@@ -32,7 +32,7 @@ impl HostCounts {
             output: Output::create(path)?,
             at_once: UNKNOWN_HOSTS_AT_ONCE,
             table: NameCounts::default(),
-            runs: SortedRuns::new(&Scratch::next_to(path, usize::MAX)),
+            runs: SortedRuns::new(&Scratch::next_to(path, UNKNOWN_HOSTS_RUNS_MEMORY)),
         })
     }
 

@@ -116,7 +116,7 @@ impl<'a> RuleSet<'a> {
     ///
     /// As [`RuleSet::from_bytes`].
     pub fn from_lines(lines: &'a [Line]) -> Result<RuleSet<'a>, MalformedRuleSet> {
-        let malformed = MalformedRuleSet("it is cut short");
+        let malformed = MalformedRuleSet("its parts are longer than its bytes");
         let rules = RuleSet::view(lines).ok_or(malformed)?;
         if !rules.filter.is_valid(rules.len()) {
             return Err(MalformedRuleSet("its filter names a pattern that does not exist"));

@@ -10,9 +10,9 @@ use serde_json::Value as Json;
 use serde_json::value::RawValue;
 
 use super::log::is_known;
-use super::log::words::{is_host, is_number};
+use super::log::words::{is_address, is_host, is_number};
 use super::place::{URL_NAMES, Value, has_scheme, shown};
-use super::request::{is_method, target};
+use super::request::target;
 use super::{FieldPath, ListFormat, LogFormat, Place};
 use crate::input::STANDARD_INPUT;
 use crate::limits::RECORDS_LOOKED_AT_MAX;
@@ -334,10 +334,10 @@ pub(super) fn is_site(row: &[Vec<u8>], place: usize) -> bool {
 /// Whether a cell is a path, or a request with one.
 pub(super) fn has_path(cell: &[u8]) -> bool {
     let cell = cell.trim_ascii();
-    let blank = memchr::memchr(b' ', cell);
-    let of_method = blank.filter(|&blank| is_method(&cell[..blank]));
-    let path = of_method.map_or(cell, |blank| cell[blank..].trim_ascii_start());
-    path.starts_with(b"/") || is_request(&String::from_utf8_lossy(cell))
+    let is_of = |method: &&[u8]| cell.strip_prefix(*method).is_some_and(|it| it.starts_with(b" /"));
+    cell.starts_with(b"/")
+        || [&b"GET"[..], b"HEAD", b"POST"].iter().any(is_of)
+        || is_request(&String::from_utf8_lossy(cell))
 }
 
 /// Returns the problem of a table without a header whose first row has hosts or several URLs. `None`
@@ -614,15 +614,22 @@ pub fn holds_more(line: &[u8]) -> bool {
 
 /// Whether a text may be a URL, or one without its scheme, or its path.
 fn may_be_url(text: &[u8]) -> bool {
-    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || b"-._:[]".contains(byte);
-    let host = text.split(|&byte| byte == b'/').next().unwrap_or_default();
-    let is_name = host.len() < text.len() && host.iter().all(is_part);
-    has_scheme(text) || is_name || is_host(host)
+    has_scheme(text) || begins_as_path_or_host(text)
+}
+
+fn begins_as_path_or_host(text: &[u8]) -> bool {
+    let host = text.split(|byte| b"/?#".contains(byte)).next().unwrap_or_default();
+    // An address alone may be that of a client.
+    let has_more = || host.len() < text.len() && (is_address(host) || host == b"localhost");
+    text.starts_with(b"/") || is_host(host) || has_more()
 }
 
 /// Whether a line alone shows that it is a URL, a host or a path, and nothing else.
 pub(super) fn is_plain(line: &[u8]) -> bool {
-    may_be_url(line.trim_ascii()) && !is_doubtful(line)
+    let line = line.trim_ascii();
+    let colon = memchr::memmem::find(line, b"://").unwrap_or(0);
+    let has_scheme = colon > 0 && line[..colon].iter().all(u8::is_ascii_alphanumeric);
+    (has_scheme || begins_as_path_or_host(line)) && !is_doubtful(line)
 }
 
 /// Whether a line is a URL and more of them after commas and the like. A query may have URLs.

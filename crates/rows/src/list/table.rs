@@ -465,7 +465,7 @@ fn name_or_number(row: &[Vec<u8>], config: &ListConfig) -> Option<String> {
 
 /// Whether a row has a URL or a path, as records have and headers have not.
 fn has_target(row: &[Vec<u8>]) -> bool {
-    row.iter().any(|cell| has_scheme(cell) || advice::has_path(cell))
+    row.iter().any(|cell| has_scheme(cell) || cell.trim_ascii().starts_with(b"/"))
 }
 
 /// Returns the first row of a file of an unknown format if a cell has a usual name.

@@ -48,7 +48,7 @@ impl PolicySet {
     /// Returns a rule set, of whose form only the lengths of its parts are compared.
     pub(super) fn view(&self, (line, lines): Lines) -> Result<RuleSet<'_>, Damage> {
         let rules = self.file.items(self.sections.rule_sets, line.into(), lines.into())?;
-        let odd = || self.malformed_rule_set(line, "it is cut short");
+        let odd = || self.malformed_rule_set(line, "its parts are longer than its bytes");
         RuleSet::view(rules).ok_or_else(odd)
     }
 

@@ -39,7 +39,7 @@ fn without_port(word: &[u8]) -> &[u8] {
 }
 
 /// Whether a word is an address, perhaps with a port.
-pub(super) fn is_address(word: &[u8]) -> bool {
+pub(in super::super) fn is_address(word: &[u8]) -> bool {
     let is = |text: &[u8]| {
         std::str::from_utf8(text).is_ok_and(|text| text.parse::<std::net::IpAddr>().is_ok())
     };
