@@ -93,8 +93,8 @@ pub enum ChunkError {
     Encoding(#[from] ParquetError),
 }
 
-/// The output of a piece: the records of the output, then those that are set aside, by
-/// [`Class::ASIDE`].
+/// The output of a piece: the records of the output, then those that are set aside: unknown, invalid, and
+/// those of origins with a page.
 pub type Written = [Encoded; 1 + Class::ASIDE.len()];
 
 /// How records are decided and written: with added columns, or those that a filter keeps.
