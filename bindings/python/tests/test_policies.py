@@ -109,8 +109,8 @@ def test_agents(policies):
     for agents, message in [
         ([], "no agents"),
         (["a b"], "product tokens"),
-        ("GPTBot,", "empty token"),
-        ([""], "empty token"),
+        ("GPTBot,", "empty name"),
+        ([""], "empty name"),
     ]:
         with pytest.raises(ValueError, match=message):
             policies.for_agents(agents)
