@@ -624,7 +624,7 @@ impl Format {
         Ok(if self.targets.decoded { without_fragment(target, found.arena) } else { target })
     }
 
-    /// Returns a target without what nginx writes in place of a query that is missing: `-`, after a `?` that
+    /// Returns a target without what nginx writes for a query that is missing: `-`, after a `?` that
     /// stands in the format, or alone where `$is_args` has none. A `?` in a decoded path hides it.
     fn without_missing_query<'c>(&self, target: &'c [u8]) -> &'c [u8] {
         let missing = self.targets.missing_query;
