@@ -65,7 +65,7 @@ fn lists_with_other_fields_are_not_joined() {
             " CDX a b N\nhttps://a.example/ 20240101000000 -\n",
             " CDX N b a\n- 20240101000000 https://a.example/\n",
         ),
-        ("1,https://a.example/\n", "https://a.example/,1\n"),
+        ("n,url\n1,https://a.example/\n", "url,n\nhttps://a.example/,1\n"),
     ];
     for ((first, second), ending) in pairs.into_iter().zip(["log", "cdx", "csv"]) {
         let [one, other] = ["one", "other"].map(|name| format!("{name}.{ending}"));

@@ -334,8 +334,7 @@ pub struct ReadingArgs {
     ///
     /// Separate alternatives by commas; the first that exists is used, in JSON Lines for each
     /// object. The default is `url`, or else `address`, `loc` or `uri` in any case, the fields of
-    /// URLFrontier, or the only column with a URL in a table without a header. Write `\.` for a dot
-    /// in a name.
+    /// URLFrontier, or the only column of a table without a header. Write `\.` for a dot in a name.
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub url_field: Vec<String>,
 

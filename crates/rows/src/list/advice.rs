@@ -20,6 +20,7 @@ use portcullis_captures::names::{looked_at, object_in};
 use portcullis_files::input::{Coding, Separator, first_row, plain_extension, without_coding};
 use portcullis_files::kind::FileKind;
 use portcullis_robots::access::UnixSeconds;
+use portcullis_text::figures::counted;
 use portcullis_text::shell::word as in_shell;
 
 /// Returns a shell command that passes the input called `name` to `tool`, and what follows it. `plain` does so with
@@ -340,46 +341,60 @@ pub(super) fn has_path(cell: &[u8]) -> bool {
         || is_request(&String::from_utf8_lossy(cell))
 }
 
-/// Returns the problem of a table without a header whose first row has hosts or several URLs. `None`
-/// if it has none. Which of several was asked for is not known: a client may have sent one.
-pub(super) fn sites(row: &[Vec<u8>]) -> Option<String> {
-    let shown = |place: usize| shown(&row[place]);
-    let all = || 0..row.len();
-    let places: Vec<usize> = all().filter(|&place| is_site(row, place)).collect();
-    // A host next to a path is not the URL that was requested.
-    let path = all().find(|&place| has_path(&row[place])).map(|path| path + 1);
-    match (&places[..], path) {
-        (&[place], Some(path)) if !has_scheme(&row[place]) => Some(format!(
-            "no header names a column, and columns {path} and {0} have a path and a host (`{1}` and `{2}`); try \
-             ‹url_field› {path} ‹host_field› {0}",
-            place + 1,
-            shown(path - 1),
-            shown(place)
-        )),
-        (&[], _) => None,
-        (&[place], None) => Some(format!(
-            "no header names a column, and column {0} has hosts (`{1}`); try ‹url_field› {0} \
-             ‹assume_scheme› https",
-            place + 1,
-            shown(place)
-        )),
-        (places, path) => {
-            let mut places = places.to_vec();
-            places.extend(path.map(|path| path - 1));
-            places.sort_unstable();
-            places.dedup();
-            places.truncate(SITES_SHOWN_MAX);
-            let all = |text: &dyn Fn(usize) -> String, last: &str| {
-                let texts: Vec<String> = places.iter().map(|&place| text(place)).collect();
-                [texts[..texts.len() - 1].join(", "), texts[texts.len() - 1].clone()].join(last)
-            };
-            Some(format!(
-                "no header, and columns {} each have a path, a URL or a host ({}); choose the requested one with {}",
-                all(&|place| (place + 1).to_string(), " and "),
-                all(&|place| format!("`{}`", shown(place)), " and "),
-                all(&|place| format!("‹url_field› {}", place + 1), " or ")
-            ))
+/// Whether a row has a host or a URL.
+pub(super) fn has_site(row: &[Vec<u8>]) -> bool {
+    (0..row.len()).any(|place| is_site(row, place))
+}
+
+/// Returns the columns of a row that have a URL, a path or a host.
+pub(super) fn targets(row: &[Vec<u8>]) -> Vec<usize> {
+    (0..row.len()).filter(|&place| is_site(row, place) || has_path(&row[place])).collect()
+}
+
+/// Returns the problem of a table without a header, which has this row. The columns that may have the URL are
+/// named, but a client may have sent the value of each.
+pub(super) fn no_header(row: &[Vec<u8>]) -> String {
+    let is_host = |&place: &usize| is_site(row, place) && !has_scheme(&row[place]);
+    let mut places = targets(row);
+    let paths: Vec<usize> = places.iter().copied().filter(|&at| has_path(&row[at])).collect();
+    let hosts: Vec<usize> = places.iter().copied().filter(is_host).collect();
+    let head = "no header names the column of the URL";
+    if let ([path], [host], 2) = (&paths[..], &hosts[..], places.len()) {
+        return format!(
+            "{head}, and columns {0} and {1} have a path and a host (`{2}` and `{3}`); try ‹url_field› {0} \
+             ‹host_field› {1}",
+            path + 1,
+            host + 1,
+            shown(&row[*path]),
+            shown(&row[*host])
+        );
+    }
+    places.truncate(SITES_SHOWN_MAX);
+    let Some((last, before)) = places.split_last() else {
+        return format!(
+            "{head} (row 1 has {}); choose it with ‹url_field› NUMBER",
+            counted(row.len() as u64, "column")
+        );
+    };
+    let all = |text: &dyn Fn(usize) -> String, and: &str| match before {
+        [] => text(*last),
+        before => {
+            let before: Vec<String> = before.iter().map(|&place| text(place)).collect();
+            [before.join(", "), text(*last)].join(and)
         }
+    };
+    let shown = all(&|place| format!("`{}`", shown(&row[place])), " and ");
+    let flags = all(&|place| format!("‹url_field› {}", place + 1), " or ");
+    let numbers = all(&|place| (place + 1).to_string(), " and ");
+    match &places[..] {
+        [host] if is_host(host) => format!(
+            "{head}, and column {numbers} has hosts ({shown}); try {flags} ‹assume_scheme› https"
+        ),
+        [_] => format!("{head}, and column {numbers} may have it ({shown}); try {flags}"),
+        _ => format!(
+            "{head}, and columns {numbers} each have a path, a URL or a host ({shown}); choose the requested one \
+             with {flags}"
+        ),
     }
 }
 
@@ -522,6 +537,23 @@ pub(super) fn separators(fit: impl Iterator<Item = Separator>) -> String {
         "the columns may be separated by {}: write `sep=` and the one that separates them into a line before \
          the first (for a TAB, use ‹input_format› tsv)",
         shown.collect::<Vec<_>>().join(" or ")
+    )
+}
+
+/// Returns the problem of a table without a header that has one column, unless this separator of a row separates
+/// more.
+pub(super) fn separator_in_row(row: usize, separator: Separator) -> String {
+    let (shown, way) = match separator.delimiter {
+        b'\t' => ("a TAB".to_owned(), "use ‹input_format› tsv".to_owned()),
+        delimiter => {
+            let shown = format!("`{}`", char::from(delimiter));
+            let line = format!("write the line `sep={}` before the first", char::from(delimiter));
+            (shown, line)
+        }
+    };
+    format!(
+        "row {row} has {shown}, and no header says whether it separates columns; if it does, {way}; if it belongs to \
+         the URL, read the list with ‹input_format› lines"
     )
 }
 

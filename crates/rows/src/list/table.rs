@@ -7,7 +7,9 @@
 //!
 //! The rows of a table without a header may have what a client sent. So neither a layout nor a usual name makes
 //! a row with a URL or a path a header, a number in a cell is no name, and two separators that fit are an error.
+//! Its column is never guessed: only a table of one column needs no flag, if no separator is in its rows.
 
+use std::cmp::Reverse;
 use std::path::Path;
 
 use super::delimited::CellColumns;
@@ -136,11 +138,13 @@ impl Look<'_> {
             return Ok(FoundColumn::More);
         }
         let found = self.best_of(splits, separators)?;
-        // The column of the URL is the only one with URLs in all rows looked at.
-        let is_sought =
-            !self.config.urls.is_asked() && found.as_ref().is_some_and(|it| !it.is_header);
-        if is_sought && !self.is_whole && self.has_few_rows(usual) {
-            return Ok(FoundColumn::More);
+        let is_alone = |it: &FirstRow| !self.config.urls.is_asked() && !it.is_header;
+        if found.as_ref().is_some_and(is_alone) {
+            if !self.is_whole && self.has_few_rows(usual) {
+                return Ok(FoundColumn::More);
+            }
+            advice::check_lines(self.name, self.text, self.is_whole, false)?;
+            self.check_alone(separators)?;
         }
         let separator = found.as_ref().map_or(usual, |found| found.separator);
         Ok(match (self.problem_of_row(separator), found) {
@@ -148,6 +152,20 @@ impl Look<'_> {
             (None, Some(found)) => FoundColumn::Row(Box::new(found)),
             (None, None) => FoundColumn::Problem(self.no_column(separators)),
         })
+    }
+
+    /// Checks that a table without a header has one column in all rows looked at, whichever of `separators`
+    /// separates them.
+    fn check_alone(&self, separators: &[Separator]) -> Result<(), String> {
+        for (place, &separator) in separators.iter().enumerate() {
+            let mut rows = self.rows_looked_at(separator).enumerate();
+            match rows.find(|(_, row)| row.len() > 1) {
+                None => {}
+                Some(_) if place == 0 => return Err(self.no_header(separator)),
+                Some((number, _)) => return Err(advice::separator_in_row(number + 1, separator)),
+            }
+        }
+        Ok(())
     }
 
     /// Whether the text begins with a comment that has no URL in the numbered column.
@@ -286,10 +304,9 @@ impl Look<'_> {
             places[value as usize] = found.transpose().map_err(of_folder)?;
         }
         let [_, others @ ..] = places;
-        if row.len() == 1 {
+        if row.len() == 1 && is_header {
             // A table with another delimiter is lines with more than a URL.
-            let rows = if is_header { &self.text[end..] } else { self.text };
-            advice::check_lines(self.name, rows, self.is_whole, is_header)?;
+            advice::check_lines(self.name, &self.text[end..], self.is_whole, true)?;
         }
         let missing_max = layout.map_or(0, |layout| layout.missing_max);
         let (unit, count) = (config.unit, row.len());
@@ -309,18 +326,6 @@ impl Look<'_> {
         let list = List { left: names, ..list };
         let is_asked = self.config.urls.is_asked();
         if !is_header {
-            // A path may be the request, and the URL what its client sent with it.
-            let has_rival = |row: &Vec<Vec<u8>>| {
-                let mut fields = row.iter().enumerate();
-                has_scheme(&row[url.min(row.len() - 1)])
-                    && fields
-                        .any(|(place, it)| place != url && (has_scheme(it) || advice::has_path(it)))
-            };
-            let rival = self.rows_looked_at(separator).find(has_rival);
-            let problem = rival.filter(|_| !is_asked).and_then(|row| advice::sites(&row));
-            if let Some(problem) = problem {
-                return Err(problem);
-            }
             let note = Some(format!("column {}, no header", url + 1));
             return Ok(List { note, ..list });
         }
@@ -389,20 +394,21 @@ impl Look<'_> {
         })
     }
 
+    /// Returns the problem of a table without a header, by the row in which most columns may have the URL.
+    fn no_header(&self, separator: Separator) -> String {
+        let targets = |row: &Vec<Vec<u8>>| Reverse(advice::targets(row).len());
+        let row = self.rows_looked_at(separator).min_by_key(targets);
+        advice::no_header(&row.unwrap_or_else(|| first_row(self.text, separator).0))
+    }
+
     /// Returns the problem of a table without the column of the URL.
     fn no_column(&self, separators: &[Separator]) -> String {
-        let rows = separators.iter().map(|it| first_row(self.text, *it).0);
-        let row = rows.max_by_key(Vec::len).expect("a table has a separator");
+        let rows = separators.iter().rev().map(|it| (first_row(self.text, *it).0, *it));
+        let (row, separator) = rows.max_by_key(|(row, _)| row.len()).expect("there is one");
         let at = &self.config.urls;
-        if let Some(problem) = advice::sites(&row).filter(|_| !at.is_asked()) {
-            return problem;
-        }
-        if (self.config.is_headless || has_target(&row)) && !at.is_asked() {
-            return format!(
-                "without a header, no column is the only one with a URL (row 1 has {}); choose the URL with \
-                 ‹url_field› NUMBER",
-                counted(row.len() as u64, "column")
-            );
+        let is_headless = || self.config.is_headless || has_target(&row) || advice::has_site(&row);
+        if !at.is_asked() && is_headless() {
+            return self.no_header(separator);
         }
         let mut problem = TableColumn::missing(&row, at, Value::Url);
         if !separators[0].has_quotes && row.iter().any(|name| name.starts_with(b"\"")) {
@@ -415,25 +421,23 @@ impl Look<'_> {
 /// Returns the column of the URL, and whether `row` is a header.
 fn column(row: &[Vec<u8>], config: &ListConfig) -> Option<(TableColumn, bool)> {
     let at = &config.urls;
+    if config.is_headless && at.is_asked() {
+        return Some((TableColumn::find(&vec![b""; row.len()], at)?, false));
+    }
+    if matches!(row, [cell] if !at.is_asked() && has_scheme(cell)) {
+        return Some((TableColumn::at(0), false));
+    }
     if config.is_headless {
-        let column = match at.is_asked() {
-            true => TableColumn::find(&vec![b""; row.len()], at)?,
-            false => only_url(row)?,
-        };
-        return Some((column, false));
+        return None;
     }
     let found = at.names().iter().find_map(|name| by_name(row, name));
     let usual = || TableColumn::find(row, at).filter(|_| at.is_asked() || !has_target(row));
-    if let Some(column) = found.or_else(usual) {
-        let is_header = match column.is_named {
-            true => !is_record(row, column.place),
-            false => is_headed(row, column.place),
-        };
-        return Some((column, is_header));
-    }
-    // Without a header, the column is the only field with a URL.
-    let column = if at.is_asked() { None } else { only_url(row) };
-    Some((column?, false))
+    let column = found.or_else(usual)?;
+    let is_header = match column.is_named {
+        true => !is_record(row, column.place),
+        false => is_headed(row, column.place),
+    };
+    Some((column, is_header))
 }
 
 /// Finds the column with a name, or with a number that may be in the first row of a table without a header too.
@@ -503,12 +507,6 @@ pub(super) fn doubtful_header(text: &[u8]) -> Option<String> {
         "its first line may be a header with the column `{name}`, or a record; if it is a header, choose the \
          column with ‹url_field› {name}; otherwise ‹input_format› lines reads each line as one URL"
     ))
-}
-
-fn only_url(row: &[Vec<u8>]) -> Option<TableColumn> {
-    let place = row.iter().position(|field| has_scheme(field))?;
-    let is_only = !row[place + 1..].iter().any(|field| has_scheme(field));
-    is_only.then(|| TableColumn::at(place))
 }
 
 /// Whether a row whose cell at `place` a flag names is a record nevertheless: the error about a missing column

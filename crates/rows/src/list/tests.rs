@@ -263,10 +263,11 @@ fn columns_by_name_and_number() {
         ("-", tabs.as_bytes(), column("Link")),
         ("a.csv", semicolons.as_bytes(), column("2")),
         ("a.csv", rows, column("2")),
-        ("a.csv", rows, ListConfig::default()),
     ] {
         assert_eq!(urls(name, list, &config), expected, "{name} {config:?}");
     }
+    let error = chunks("a.csv", rows, 1 << 20, &ListConfig::default()).error;
+    assert!(error.contains("column 2 may have it") && error.contains("‹url_field› 2"), "{error}");
     for (config, words) in [
         (
             ListConfig::default(),
@@ -279,10 +280,37 @@ fn columns_by_name_and_number() {
         let error = chunks("a.csv", export, 1 << 20, &config).error;
         assert!(error.contains(words) && error.contains("‹url_field›"), "{error}");
     }
-    // A semicolon may be part of a URL.
-    let plain = b"https://a.example/;x=1\nhttps://a.example/;x=2\n";
-    let expected = ok(&["https://a.example/;x=1", "https://a.example/;x=2"]);
-    assert_eq!(urls("a.csv", plain, &ListConfig::default()), expected);
+}
+
+#[test]
+fn a_table_of_one_column_without_a_header() {
+    let plain = ListConfig::default();
+    let alone = b"\"https://a.example/;x=1\"\nhttps://a.example/2\n";
+    let expected = ok(&["https://a.example/;x=1", "https://a.example/2"]);
+    assert_eq!(urls("a.csv", alone, &plain), expected);
+    let semicolons = b"https://a.example/;x=1\nhttps://a.example/2\n";
+    let expected = ok(&["https://a.example/;x=1", "https://a.example/2"]);
+    assert_eq!(urls("a.csv", semicolons, &with(ListFormat::Lines)), expected);
+    let declared = [b"sep=,\n", &semicolons[..]].concat();
+    assert_eq!(urls("a.csv", &declared, &plain), expected);
+    for (name, row, words) in [
+        ("a.csv", "https://a.example/d;x=1", "row 3 has `;`"),
+        ("a.csv", "https://a.example/d|x/y", "write the line `sep=|`"),
+        ("a.csv", "https://a.example/d\tx", "use ‹input_format› tsv"),
+        ("a.csv", "https://a.example/d,x", "column 1 may have it"),
+        ("a.csv", "https://a.example/d,https://b.example/", "‹url_field› 1 or ‹url_field› 2"),
+        ("a.tsv", "https://a.example/d\tx", "column 1 may have it"),
+    ] {
+        for before in ["https://a.example/1\nhttps://a.example/2\n", ""] {
+            let text = format!("{before}{row}\n");
+            let words = words.replace("row 3", if before.is_empty() { "row 1" } else { "row 3" });
+            let config = ListConfig { is_headless: true, ..ListConfig::default() };
+            for config in [&plain, &config] {
+                let error = chunks(name, text.as_bytes(), 1 << 20, config).error;
+                assert!(error.contains(&words), "{text}: {error}");
+            }
+        }
+    }
 }
 
 #[test]
@@ -539,7 +567,7 @@ fn places_are_counted_as_editors_do() {
     };
     assert_eq!(place("-", b"https://a.example/\n"), "line 1");
     assert_eq!(place("a.csv", b"url\nhttps://a.example/\n"), "row 2");
-    assert_eq!(place("a.csv", b"1,https://a.example/\n"), "row 1");
+    assert_eq!(place("a.csv", b"https://a.example/\n"), "row 1");
     assert_eq!(place("-", CDXJ), "line 2");
     assert_eq!(place("-", NUTCH), "record 1");
 }
@@ -593,9 +621,14 @@ com,example)/2 2020 {\"url\": \"b\"}\nno cdxj\n\n";
     ];
     for (name, bytes, place, unit, times) in cases {
         for chunk_bytes in [9, 1 << 20] {
-            let read = chunks(name, bytes, chunk_bytes, &timed(place.clone(), unit));
+            let column = match bytes == rows {
+                true => Place::named(["2"]),
+                false => Place::Usual,
+            };
+            let config = ListConfig { urls: column.clone(), ..timed(place.clone(), unit) };
+            let read = chunks(name, bytes, chunk_bytes, &config);
             assert_eq!((read.error.as_str(), &*read.times), ("", times), "{name} {place:?}");
-            let format = ListConfig { format: read.format, ..ListConfig::default() };
+            let format = ListConfig { format: read.format, urls: column, ..ListConfig::default() };
             let without = chunks(name, bytes, 1 << 20, &format);
             assert_eq!(read.records, without.records, "{name} {place:?}");
         }
@@ -609,7 +642,6 @@ com,example)/2 2020 {\"url\": \"b\"}\nno cdxj\n\n";
 #[test]
 fn formats_without_the_place_of_the_time() {
     let csv = b"url,date,date\nhttps://a.example/,2020-01-02,2020-01-02\n";
-    let headless = b"https://a.example/,2020-01-02\n";
     let json = b"{\"url\": \"a\"}\n";
     let lines = b"https://a.example/\n";
     for (name, bytes, place, words) in [
@@ -635,12 +667,15 @@ fn formats_without_the_place_of_the_time() {
             at(&["date"]),
             "columns 2 and 3 are both called `date`; choose the time by its number with ‹time_field›",
         ),
-        // Without a header, a field is not the name of a column.
-        ("a.csv", headless, at(&["2020-01-02"]), "no column `2020-01-02`"),
     ] {
         let error = chunks(name, bytes, 1 << 20, &timed(place, None)).error;
         assert!(error.contains(words), "{words}: {error}");
     }
+    // Without a header, a field is not the name of a column.
+    let headless = b"https://a.example/,2020-01-02\n";
+    let config = ListConfig { urls: at(&["1"]), ..timed(at(&["2020-01-02"]), None) };
+    let error = chunks("a.csv", headless, 1 << 20, &config).error;
+    assert!(error.contains("no column `2020-01-02`"), "{error}");
 }
 
 const CDX: &[u8] = b" CDX N b a m\r\n\
