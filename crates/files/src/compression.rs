@@ -368,7 +368,7 @@ fn read_dictionary(reader: &mut dyn Read) -> io::Result<Vec<u8>> {
 }
 
 /// Returns `path` without the extension of a compression.
-pub fn without_coding(path: &Path) -> PathBuf {
+fn without_coding(path: &Path) -> PathBuf {
     match Coding::from_file_name(path) {
         Some(_) => path.with_extension(""),
         None => path.to_owned(),

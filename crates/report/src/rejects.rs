@@ -17,8 +17,8 @@ use portcullis_robots::policy::Crawler;
 use portcullis_robots::url::{BadUrl, is_requested_otherwise};
 use portcullis_rows::input::{InputError, Record};
 use portcullis_rows::list::{
-    Block, List, ListConfig, ListFormat, LogFormat, Problem, Rows, holds_more, of_html, of_row,
-    of_text, open_quote, other_fields,
+    Block, List, ListConfig, ListFormat, LogFormat, OPEN_QUOTE, Problem, Rows, holds_more, of_html,
+    of_row, of_text, other_fields,
 };
 use portcullis_rows::runner::Part;
 use portcullis_set::batch::{AgentKind, Answers, Classifier, Session};
@@ -381,11 +381,9 @@ impl Watch {
         let wrong = |problem: String| InputError::list(list.name(), problem);
         if let Some((record, problem)) = rejects.broken {
             let place = list.place(self.records + record);
-            let is_quote = problem == Problem::OpenQuote;
-            let what = if is_quote {
-                open_quote(list.name())
-            } else {
-                other_fields(list.name(), list.format())
+            let what = match problem {
+                Problem::OpenQuote => OPEN_QUOTE,
+                _ => other_fields(list.format()),
             };
             return Err(wrong(format!("{place}: {what}")));
         }
@@ -483,11 +481,9 @@ fn advice(list: &List, first: &InvalidRecord, assumes_scheme: bool, lists: &List
         ListFormat::JsonLines | ListFormat::Cdxj => "field",
         ListFormat::Csv | ListFormat::Tsv | ListFormat::Parquet => "column",
         ListFormat::Lines => {
-            return looks_like(list.name(), &first.record, assumes_scheme).unwrap_or_else(|| {
-                match is_given {
-                    true => "each line must be one URL, such as https://example.com/a".into(),
-                    false => format!("pass a list with one URL per line, or {other_format}"),
-                }
+            return looks_like(&first.record, assumes_scheme).unwrap_or_else(|| match is_given {
+                true => "each line must be one URL, such as https://example.com/a".into(),
+                false => format!("pass a list with one URL per line, or {other_format}"),
             });
         }
         ListFormat::Sitemap => {
@@ -538,14 +534,14 @@ fn advice(list: &List, first: &InvalidRecord, assumes_scheme: bool, lists: &List
 
 /// Returns what a list of plain lines looks like if its first record is `text`, and what to try. `None` if it
 /// looks like no other kind of list.
-fn looks_like(name: &str, text: &str, assumes_scheme: bool) -> Option<String> {
+fn looks_like(text: &str, assumes_scheme: bool) -> Option<String> {
     let trimmed = text.trim();
     if trimmed.contains('\n') {
         return Some("its records end with newlines; omit ‹null_data›".into());
     }
     let has = |part: &str| text.to_ascii_lowercase().contains(part);
     let is_quoted = trimmed.starts_with('<') && trimmed.contains("://") && !trimmed.contains(' ');
-    if is_quoted && let Some(quoted) = of_row(name, text) {
+    if is_quoted && let Some(quoted) = of_row(text) {
         return Some(quoted);
     }
     match FileKind::of(text.as_bytes()) {
@@ -557,7 +553,7 @@ fn looks_like(name: &str, text: &str, assumes_scheme: bool) -> Option<String> {
                 "it looks like XML, but not like a sitemap; extract its URLs first".into(),
             );
         }
-        FileKind::Html => return Some(of_html(name)),
+        FileKind::Html => return Some(of_html()),
         _ => {}
     }
     if is_robots_record(trimmed.as_bytes()) {
@@ -568,7 +564,7 @@ fn looks_like(name: &str, text: &str, assumes_scheme: bool) -> Option<String> {
     if text.contains('\0') || text.chars().filter(|it| *it == '\u{fffd}').count() > 3 {
         return Some("it looks like binary data; decompress or export it first".into());
     }
-    if let Some(found) = of_text(name, text).or_else(|| of_row(name, text)) {
+    if let Some(found) = of_text(text).or_else(|| of_row(text)) {
         return Some(found);
     }
     if trimmed.starts_with('/') && !trimmed.starts_with("//") {
@@ -652,20 +648,20 @@ mod tests {
             ("  1 https://a.example/", "awk '{print $2}'"),
             (
                 "\"https://a.example/a b\"",
-                "sed 's/^[[:space:]]*\"\\(.*\\)\"[[:space:]]*$/\\1/' < list > list-urls.txt",
+                "pipe it through sed 's/^[[:space:]]*\"\\(.*\\)\"[[:space:]]*$/\\1/'",
             ),
             ("'a.example'", r#"sed "s/^[[:space:]]*'\(.*\)'[[:space:]]*\$/\1/""#),
             ("<https://a.example/>", r"sed 's/^[[:space:]]*<\(.*\)>[[:space:]]*$/\1/'"),
             ("<p>https://a.example/</p>", "HTML"),
             ("\0\0", "binary"),
         ] {
-            let found = looks_like("list", text, false).unwrap_or_default();
+            let found = looks_like(text, false).unwrap_or_default();
             assert!(found.contains(advice), "{text}: {found}");
         }
         for (text, assumes_scheme) in
             [("nothing", false), ("a,b", false), ("me@example.com", false), ("example.com/x", true)]
         {
-            assert_eq!(looks_like("list", text, assumes_scheme), None);
+            assert_eq!(looks_like(text, assumes_scheme), None);
         }
     }
 }

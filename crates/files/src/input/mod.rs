@@ -32,7 +32,7 @@ use crate::error::system_text;
 use crate::kind::{FileKind, Wanted, WrongKind};
 use crate::limits::ZSTD_WINDOW_LOG_MAX;
 
-pub use crate::compression::{Coding, plain_extension, without_coding};
+pub use crate::compression::{Coding, plain_extension};
 pub use delimited::{
     Field, Fields, QuoteProblem, Separator, first_row, is_column_name, stands_for_none,
 };

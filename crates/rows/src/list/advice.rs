@@ -14,89 +14,34 @@ use super::log::words::{is_address, is_host, is_number};
 use super::place::{URL_NAMES, Value, has_scheme, shown};
 use super::request::target;
 use super::{FieldPath, ListFormat, LogFormat, Place};
-use crate::input::STANDARD_INPUT;
 use crate::limits::RECORDS_LOOKED_AT_MAX;
 use portcullis_captures::names::{looked_at, object_in};
-use portcullis_files::input::{Coding, Separator, first_row, plain_extension, without_coding};
+use portcullis_files::input::{Separator, first_row, plain_extension};
 use portcullis_files::kind::FileKind;
 use portcullis_robots::access::UnixSeconds;
 use portcullis_text::figures::counted;
-use portcullis_text::shell::word as in_shell;
 
-/// Returns a shell command that passes the input called `name` to `tool`, and what follows it. `plain` does so with
-/// a file that is not compressed.
-fn passed(name: &str, tool: &str, plain: String, then: &str) -> String {
-    let in_shell = in_shell(name);
-    match Coding::from_file_name(Path::new(name)) {
-        _ if name == STANDARD_INPUT => format!("pipe it through {tool}"),
-        Some(Coding::Gzip) => format!("zcat {in_shell} | {tool}{then}"),
-        Some(Coding::Zstd) => format!("zstdcat {in_shell} | {tool}{then}"),
-        _ => format!("{plain}{then}"),
-    }
-}
+/// The problem of an input whose lines end with CR, so that it is one line.
+pub(super) const CR_ALONE: &str =
+    r"its lines end with CR alone; to make them LF, pipe it through tr '\r' '\n'";
 
-/// Returns a shell command that pipes the input called `name` through `tool` into a file with the
-/// word `tag` in its name and an `extension`.
-fn piped(name: &str, tool: &str, tag: &str, extension: Option<&str>) -> String {
-    let path = without_coding(Path::new(name));
-    let own = path.extension().and_then(|it| it.to_str());
-    // The command must not write over the file that it reads.
-    let tag = if tag.is_empty() && own == extension { "-items" } else { tag };
-    let extension = extension.or(own).map(|it| format!(".{it}")).unwrap_or_default();
-    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-    let out = format!("{stem}{tag}{extension}");
-    // Of programs, and not within one.
-    let plain = match tool.contains("' | ") {
-        true => format!("cat {} | {tool}", in_shell(name)),
-        false => format!("{tool} < {}", in_shell(name)),
-    };
-    passed(name, tool, plain, &format!(" > {}", in_shell(&out)))
-}
-
-/// Returns a shell command that makes a list of plain lines of the input called `name`.
-fn to_lines(name: &str, tool: &str) -> String {
-    piped(name, tool, "-urls", Some("txt"))
-}
-
-/// Returns the problem of an input whose lines end with CR, so that it is one line.
-pub(super) fn cr_alone(name: &str) -> String {
-    let command = piped(name, r"tr '\r' '\n'", "-lf", None);
-    format!("its lines end with CR alone; make them LF: {command}")
-}
-
-/// Returns the problem of a row of CSV in which the last quote opens a field.
-pub fn open_quote(name: &str) -> String {
-    let command = piped(name, "tr -d '\"'", "-unquoted", None);
-    format!(
-        "a quoted field is not closed, so every row after it is part of it; close it, or remove all \
-         quotes if they mean nothing: {command}"
-    )
-}
+/// The problem of a row of CSV in which the last quote opens a field.
+pub const OPEN_QUOTE: &str = "a quoted field is not closed, so every row after it is part of it; close it, or, to \
+                              remove all quotes if they mean nothing, pipe it through tr -d '\"'";
 
 /// Returns the problem of a list of lines whose fields change: a W3C extended log, or a CDX index.
-pub fn other_fields(name: &str, format: ListFormat) -> String {
-    let plain = without_coding(Path::new(name));
-    let stem = plain.file_stem().unwrap_or_default().to_string_lossy();
-    let is_plain = |letter: &char| letter.is_ascii_alphanumeric() || "-_.".contains(*letter);
-    let stem: String = stem.chars().filter(is_plain).collect();
-    let (head, tool) = match format {
-        ListFormat::Cdx => (
-            "a legend",
-            format!(
-                "awk 'NR == 1 || /^.CDX/ {{close(f); f = \"{stem}-\" ++n \".cdx\"}} f {{print > f}}'"
-            ),
-        ),
-        // The directives before `#Fields`, such as `#Software`, belong to its file.
-        _ => (
-            "`#Fields`",
-            format!(
-                "awk '{{d = NF ? /^[^!-~]*#/ : last}} d && !last {{close(f); f = \"{stem}-\" ++n \
-                 \".log\"}} {{last = d}} f {{print > f}}'"
-            ),
-        ),
-    };
-    let command = passed(name, &tool, format!("{tool} {}", in_shell(name)), "");
-    format!("{head} names other fields than before; make a file for each: {command}")
+pub fn other_fields(format: ListFormat) -> &'static str {
+    match format {
+        ListFormat::Cdx => {
+            "a legend names other fields than before; to make a file for each, pipe it through awk 'NR == 1 || \
+             /^.CDX/ {close(f); f = \"part-\" ++n \".cdx\"} {print > f}'"
+        }
+        _ => {
+            // The directives before `#Fields`, such as `#Software`, belong to its file.
+            "`#Fields` names other fields than before; to make a file for each, pipe it through awk '{d = NF ? \
+             /^[^!-~]*#/ : last} d && !last {close(f); f = \"part-\" ++n \".log\"} {last = d} f {print > f}'"
+        }
+    }
 }
 
 /// Returns the problem of a spreadsheet, or of a text in UTF-16 without a byte order mark.
@@ -106,9 +51,9 @@ pub(super) fn other_form(name: &str, first: &[u8], kind: FileKind) -> Option<Str
     let extension = plain_extension(Path::new(name)).unwrap_or_default();
     let is_named = ["xlsx", "xlsm", "ods"].contains(&extension.as_str());
     if kind == FileKind::Zip && (is_named || is_office()) || first.starts_with(OLE) {
-        let file = if name == STANDARD_INPUT { "FILE".into() } else { in_shell(name) };
-        let command = format!("soffice --headless --convert-to csv {file}");
-        return Some(format!("a spreadsheet; save its sheet as CSV and pass that ({command})"));
+        const SHEET: &str =
+            "a spreadsheet; save its sheet as CSV (soffice --headless --convert-to csv FILE)";
+        return Some(SHEET.to_owned());
     }
     let are_letters = |first: u8, second: u8| first.is_ascii_graphic() && second.is_ascii_graphic();
     let encoding = match first {
@@ -116,8 +61,7 @@ pub(super) fn other_form(name: &str, first: &[u8], kind: FileKind) -> Option<Str
         [0, first, 0, second, ..] if are_letters(*first, *second) => "UTF-16BE",
         _ => return None,
     };
-    let command = piped(name, &format!("iconv -f {encoding} -t UTF-8"), "-utf8", None);
-    Some(format!("{encoding}; convert it first: {command}"))
+    Some(format!("{encoding}; to convert it, pipe it through iconv -f {encoding} -t UTF-8"))
 }
 
 /// The first bytes of a compound file, such as a spreadsheet of Excel up to 2003.
@@ -129,14 +73,12 @@ pub(super) fn is_json_array(text: &[u8]) -> bool {
     inside.is_some_and(|inside| matches!(inside, [b'{' | b'[' | b'"' | b']', ..]))
 }
 
-/// Returns the problem of a JSON array of arrays.
-pub(super) fn json_array(name: &str) -> String {
-    let command = piped(name, "jq -r '.[] | @csv'", "", Some("csv"));
-    format!("a JSON array of rows; make CSV of it: {command}")
-}
+/// The problem of a JSON array of arrays.
+pub(super) const JSON_ARRAY: &str =
+    "a JSON array of rows; to make CSV of it, pipe it through jq -r '.[] | @csv'";
 
 /// Returns the problem of JSON Lines of which no line is an object, by name or, if `is_given`, by a flag.
-pub(super) fn no_object(name: &str, text: &[u8], is_given: bool) -> String {
+pub(super) fn no_object(text: &[u8], is_given: bool) -> String {
     if !text.trim_ascii_start().starts_with(b"{") {
         let way = match is_given {
             true => "omit ‹input_format›",
@@ -146,40 +88,28 @@ pub(super) fn no_object(name: &str, text: &[u8], is_given: bool) -> String {
     }
     let line = text.trim_ascii().split(|&byte| byte == b'\n').next().unwrap_or_default();
     if line.trim_ascii_end().strip_suffix(b",").is_some_and(|line| object_in(line).is_some()) {
-        let command = piped(name, "sed 's/,[[:space:]]*$//'", "-lines", Some("jsonl"));
-        return format!("the lines end with a comma; remove it: {command}");
+        return "the lines end with a comma; to remove it, pipe them through sed 's/,[[:space:]]*$//'"
+            .to_owned();
     }
     let parsed = serde_json::from_slice::<&RawValue>(line);
     if let (Err(error), true) = (parsed, line.trim_ascii_end().ends_with(b"}")) {
         return format!("no line is JSON (line 1: {error}); write each record as JSON");
     }
-    let command = piped(name, "jq -c .", "-lines", Some("jsonl"));
-    let all = match Path::new(name).parent().and_then(Path::to_str).filter(|it| !it.is_empty()) {
-        Some(folder) => {
-            let stem = Path::new(folder).file_name().unwrap_or_default().to_string_lossy();
-            let lines = in_shell(&format!("{stem}.jsonl")).into_owned();
-            format!(
-                ", or of all files of its folder: jq -c . {}/*.json > {lines}",
-                in_shell(folder)
-            )
-        }
-        None => String::new(),
-    };
-    format!("an object takes several lines; make one line of each: {command}{all}")
+    "an object takes several lines; to make one line of each, pipe it, or all files of a folder (cat FOLDER/*.json), \
+     through jq -c ."
+        .to_owned()
 }
 
 /// Returns the problem of an object with a list of URLs or of objects in it, such as the answer of a service.
 /// `None` if `line`, the object, has none.
-pub(super) fn list_in_object(name: &str, line: &[u8]) -> Option<String> {
+pub(super) fn list_in_object(line: &[u8]) -> Option<String> {
     let object = Json::Object(object_in(line)?);
     let (path, item, is_text) = list_below(&object, LIST_DEPTH_MAX)?;
     let parsed = if is_text { " | fromjson" } else { "" };
-    let (tool, extension) = match item {
-        Json::String(_) => (format!("jq -r '{path}{parsed} | .[]'"), "txt"),
-        _ => (format!("jq -c '{path}{parsed} | .[]'"), "jsonl"),
-    };
-    let command = piped(name, &tool, "-items", Some(extension));
-    Some(format!("an object with a list in it; make a line of each item: {command}"))
+    let letter = if item.is_string() { 'r' } else { 'c' };
+    Some(format!(
+        "an object with a list in it; to make a line of each item, pipe it through jq -{letter} '{path}{parsed} | .[]'"
+    ))
 }
 
 /// Objects within one another in which a list is looked for. A HAR file has two.
@@ -232,31 +162,31 @@ pub(super) fn of_folder(name: &str, at: &Place, value: Value) -> Option<String> 
 
 /// Returns the problem of JSON Lines whose objects have the lines of a log in a field, as Docker and fluentd
 /// write them. `line` is the first of them.
-pub(super) fn log_in_field(name: &str, line: &[u8]) -> Option<String> {
+pub(super) fn log_in_field(line: &[u8]) -> Option<String> {
     let object = object_in(line)?;
     let is_log = |value: &Json| value.as_str().is_some_and(|it| is_known(it.as_bytes()));
     let (field, _) = object.iter().find(|(field, value)| {
         is_log(value) && field.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
     })?;
-    let command = piped(name, &format!("jq -r .{field}"), "", Some("log"));
-    Some(format!("the field `{field}` has the lines of a log; take them out: {command}"))
+    Some(format!(
+        "the field `{field}` has the lines of a log; to take them out, pipe it through jq -r .{field}"
+    ))
 }
 
 /// Returns the problem of lines that end with an object, whose other words are of a collector. `None` if
 /// `line`, the first of them, is none.
-fn object_behind_words(name: &str, line: &str) -> Option<String> {
+fn object_behind_words(line: &str) -> Option<String> {
     let object = object_in(line[line.find('{')?..].trim().as_bytes())?;
     let is_log = |value: &Json| value.as_str().is_some_and(|it| is_known(it.as_bytes()));
     let field = object.iter().find(|(_, value)| is_log(value)).map(|(field, _)| field);
     const OBJECT: &str = r#"capture("(?<json>[{].*)").json | fromjson"#;
-    let command = match field {
-        Some(field) => {
-            let tool = format!("jq -rR '{OBJECT} | .[\"{field}\"]'");
-            piped(name, &tool, "-lines", Some("log"))
-        }
-        None => piped(name, &format!("jq -cR '{OBJECT}'"), "", Some("jsonl")),
+    let (letter, then) = match field {
+        Some(field) => ('r', format!(" | .[\"{field}\"]")),
+        None => ('c', String::new()),
     };
-    Some(format!("it looks like JSON after other words; take it out: {command}"))
+    Some(format!(
+        "it looks like JSON after other words; to take it out, pipe it through jq -{letter}R '{OBJECT}{then}'"
+    ))
 }
 
 /// Returns the problem of lines of names and values: `host="a.example" path=/x`. `None` if `line`, the first of
@@ -279,15 +209,15 @@ fn names_and_values(line: &str) -> Option<String> {
 }
 
 /// Returns the problem of a log that has none of the known formats. `line` is the first.
-pub(super) fn unknown_log(name: &str, line: &[u8]) -> String {
+pub(super) fn unknown_log(line: &[u8]) -> String {
     if has_scheme(line) && !line.trim_ascii().iter().any(u8::is_ascii_whitespace) {
         return "plain URLs, and not a log; omit ‹input_format›".to_owned();
     }
     let text = String::from_utf8_lossy(line);
-    let inside = log_in_field(name, line)
-        .or_else(|| text.contains('{').then(|| object_behind_words(name, &text)).flatten());
+    let inside = log_in_field(line)
+        .or_else(|| text.contains('{').then(|| object_behind_words(&text)).flatten());
     let has_request = || text.split('\t').any(|it| it.starts_with('/') || is_request(it));
-    let table = || has_request().then(|| of_fields(name, &text, b'\t')).flatten();
+    let table = || has_request().then(|| of_fields(&text, b'\t')).flatten();
     let others = || w3c_without_fields(&text).map(str::to_owned).or_else(table);
     inside.or_else(others).unwrap_or_else(|| {
         // Formats that were tried are not proposed again, unless some lines fit.
@@ -414,26 +344,26 @@ pub(super) fn w3c_without_fields(line: &str) -> Option<&'static str> {
 }
 
 /// Returns what a line that is no URL looks like if it is a row of a table with a URL or a host, and
-/// what reads the list called `name`. `None` if it is no such row.
-pub fn of_row(name: &str, line: &str) -> Option<String> {
+/// what reads the list. `None` if it is no such row.
+pub fn of_row(line: &str) -> Option<String> {
     if line.trim().contains('\r') {
-        let command = to_lines(name, r"tr '\r' '\n'");
-        return Some(format!("it looks like lines that end with CR; make them LF: {command}"));
+        return Some(CR_ALONE.to_owned());
     }
     if let Some(tool) = quotes_around(line.trim()) {
-        let command = to_lines(name, tool);
-        return Some(format!("it looks like URLs in quotes or brackets; remove them: {command}"));
+        return Some(format!(
+            "it looks like URLs in quotes or brackets; to remove them, pipe it through {tool}"
+        ));
     }
     if let Some(problem) = w3c_without_fields(line) {
         return Some(format!("it looks like {problem}"));
     }
-    let named = names_and_values(line).or_else(|| object_behind_words(name, line));
-    named.or_else(|| b"\t,;| ".iter().find_map(|&delimiter| of_fields(name, line, delimiter)))
+    let named = names_and_values(line).or_else(|| object_behind_words(line));
+    named.or_else(|| b"\t,;| ".iter().find_map(|&delimiter| of_fields(line, delimiter)))
 }
 
 /// Returns what a line with this delimiter between its fields looks like; `None` if no field has a URL, a path
 /// or a host. It gives a number only where no other field could be meant: a client may have sent one of several.
-fn of_fields(name: &str, line: &str, delimiter: u8) -> Option<String> {
+fn of_fields(line: &str, delimiter: u8) -> Option<String> {
     let (separator, table) = match delimiter {
         b'\t' => (Separator::TSV, "TSV"),
         b',' => (Separator::csv(delimiter), "CSV"),
@@ -457,10 +387,9 @@ fn of_fields(name: &str, line: &str, delimiter: u8) -> Option<String> {
                 && (is_number(mark.trim_end_matches('.').as_bytes()) || matches!(mark, "-" | "*"))
                 && has_scheme(url.as_bytes())
             {
-                let command = to_lines(name, "awk '{print $2}'");
-                return Some(format!(
-                    "it looks like URLs after a count or a mark; keep the second word: {command}"
-                ));
+                const SECOND: &str = "it looks like URLs after a count or a mark; to keep the second word, pipe it \
+                                      through awk '{print $2}'";
+                return Some(SECOND.to_owned());
             }
             return Some(
                 "it looks like words around a URL, or a log in a format of its own; pass the format of its \
@@ -492,24 +421,26 @@ fn is_request(field: &str) -> bool {
 /// Finds the URLs in a text.
 const URLS_IN_TEXT: &str = r#"grep -oE 'https?://[^]<>()"'\'' ]+'"#;
 
-/// Returns what a line is that has a URL in other text, as in Markdown and HTML, and what extracts the URLs of
-/// the list called `name`. `None` if it has none.
-pub fn of_text(name: &str, line: &str) -> Option<String> {
+/// Returns what a line is that has a URL in other text, as in Markdown and HTML, and what extracts the URLs.
+/// `None` if it has none.
+pub fn of_text(line: &str) -> Option<String> {
     let at = line.find("http://").or_else(|| line.find("https://"))?;
     let before = &line.as_bytes()[..at];
     let is_inside = [&b"("[..], b"[", b"=\"", b"='"].iter().any(|open| before.ends_with(open));
     // A URL without a scheme may have another one in its query.
     (is_inside && !before.contains(&b'?')).then(|| {
-        let command = to_lines(name, URLS_IN_TEXT);
-        format!("it looks like text with URLs in it; extract them: {command}")
+        format!(
+            "it looks like text with URLs in it; to extract them, pipe it through {URLS_IN_TEXT}"
+        )
     })
 }
 
 /// Returns what a list of HTML, such as the bookmarks of a browser, is, and what extracts the URLs of its
 /// links.
-pub fn of_html(name: &str) -> String {
-    let command = to_lines(name, &format!(r"sed 's/&amp;/\&/g' | {URLS_IN_TEXT}"));
-    format!("it looks like HTML; extract the URLs of its links: {command}")
+pub fn of_html() -> String {
+    format!(
+        "it looks like HTML; to extract the URLs of its links, pipe it through sed 's/&amp;/\\&/g' | {URLS_IN_TEXT}"
+    )
 }
 
 /// Returns what removes the quotes around a line that is otherwise a URL or a host, and leaves others.
@@ -559,12 +490,7 @@ pub(super) fn separator_in_row(row: usize, separator: Separator) -> String {
 
 /// Checks that most of the first lines are a URL each, and nothing else. The error says what else they
 /// have, and what reads them. A table of one column is such a list after its header.
-pub(super) fn check_lines(
-    name: &str,
-    text: &[u8],
-    is_whole: bool,
-    has_header: bool,
-) -> Result<(), String> {
+pub(super) fn check_lines(text: &[u8], is_whole: bool, has_header: bool) -> Result<(), String> {
     let end = memchr::memrchr(b'\n', text).map_or(0, |end| end + 1);
     let text = if is_whole { text } else { &text[..end] };
     let mut start = 0;
@@ -591,10 +517,10 @@ pub(super) fn check_lines(
         return Err("its records end with NUL; read them with ‹null_data›".to_owned());
     }
     let fix = match first {
-        Some(_) if are_most(holds_urls) => {
-            let tool = r#"awk '{gsub(/[,;|] *http/, "\nhttp")} 1'"#;
-            Some(("put each URL on its own line", tool.to_owned()))
-        }
+        Some(_) if are_most(holds_urls) => Some((
+            "put each URL on its own line",
+            r#"awk '{gsub(/[,;|] *http/, "\nhttp")} 1'"#.into(),
+        )),
         Some(first) if are_most(holds_more) => {
             let end = first.iter().copied().find(ends_word).unwrap_or(b' ');
             let mut words = first.split(|&byte| byte == end).filter(|word| !word.is_empty());
@@ -609,27 +535,23 @@ pub(super) fn check_lines(
     };
     if let Some((line, (fix, tool))) = first.zip(fix) {
         return Err(format!(
-            "most lines hold more than a URL (`{}`); {fix}: {} ({AS_URLS})",
-            shown(line),
-            to_lines(name, &tool)
+            "most lines hold more than a URL (`{}`); {AS_URLS}; to {fix}, pipe the list through {tool}",
+            shown(line)
         ));
     }
     let Some(first) = lines.first() else { return Ok(()) };
     let separates = |delimiter: &u8| are_rows(&lines, *delimiter);
     let Some(delimiter) = DELIMITERS.iter().find(|it| separates(it)) else { return Ok(()) };
     let row = lines.iter().find(|line| fields_after(line, *delimiter).is_some()).unwrap_or(first);
+    let delimiter = char::from(*delimiter);
     let way = match delimiter {
-        b',' if !has_header => "try ‹input_format› csv ‹url_field› 1".to_owned(),
-        other => {
-            let tool = format!("cut -d '{}' -f 1", char::from(*other));
-            format!("keep the first field: {}", to_lines(name, &tool))
-        }
+        ',' if !has_header => "try ‹input_format› csv ‹url_field› 1".to_owned(),
+        other => format!("pipe the list through cut -d '{other}' -f 1"),
     };
     Err(format!(
-        "a line may hold more than a URL (`{}`): if `{}` belongs to the URL, {AS_URLS}; if it separates \
+        "a line may hold more than a URL (`{}`): if `{delimiter}` belongs to the URL, {AS_URLS}; if it separates \
          fields, {way}",
-        shown(row),
-        char::from(*delimiter)
+        shown(row)
     ))
 }
 

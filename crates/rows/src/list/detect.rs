@@ -195,7 +195,7 @@ impl Look<'_> {
         }
         match self.is_one_line() {
             Some(false) => {}
-            Some(true) => return Err(advice::cr_alone(self.name)),
+            Some(true) => return Err(advice::CR_ALONE.to_owned()),
             None => return Ok(None),
         }
         Ok(Some(match format {
@@ -209,7 +209,7 @@ impl Look<'_> {
                     if let Some(problem) = table::doubtful_header(self.text) {
                         return Err(problem);
                     }
-                    advice::check_lines(self.name, self.text, self.is_whole, false)?;
+                    advice::check_lines(self.text, self.is_whole, false)?;
                 }
                 List { framing: Framing::Byte(config.terminator), ..self.with(Layout::Text) }
             }
@@ -249,13 +249,12 @@ impl Look<'_> {
         }
         let mut lines = self.lines().into_iter().flatten().map(String::from_utf8_lossy);
         let first = lines.find(|line| !line.trim().is_empty()).unwrap_or_default();
-        let advice =
-            advice::of_row(self.name, &first).or_else(|| advice::of_text(self.name, &first));
+        let advice = advice::of_row(&first).or_else(|| advice::of_text(&first));
         let of_first = |advice| {
             let shown = cut_characters(&first, LINE_CHARACTERS_SHOWN);
             format!("its first record is no URL (`{shown}`); {advice}")
         };
-        let of_lines = || advice::check_lines(self.name, self.text, self.is_whole, false).err();
+        let of_lines = || advice::check_lines(self.text, self.is_whole, false).err();
         advice.map(of_first).or_else(of_lines)
     }
 
@@ -330,7 +329,7 @@ impl Look<'_> {
         };
         let Some(line) = line else {
             return match lines().next() {
-                Some(first) => Err(advice::unknown_log(self.name, first)),
+                Some(first) => Err(advice::unknown_log(first)),
                 None => Ok(Some(self.with(Layout::Text))),
             };
         };
@@ -481,14 +480,14 @@ impl Look<'_> {
             // An empty list, or lines that are not objects, which count as invalid.
             return match are_objects {
                 true => self.objects(vec![FieldPath::usual("url")], &fields, None),
-                false => Err(advice::no_object(self.name, self.text, self.config.format.is_some())),
+                false => Err(advice::no_object(self.text, self.config.format.is_some())),
             };
         }
         let first = self.lines().and_then(|mut lines| lines.next());
         let first = first.and_then(|line| {
-            advice::log_in_field(self.name, line)
+            advice::log_in_field(line)
                 .or_else(|| advice::json_in_field(line))
-                .or_else(|| advice::list_in_object(self.name, line))
+                .or_else(|| advice::list_in_object(line))
         });
         Err(first.unwrap_or_else(|| {
             let is_usual =

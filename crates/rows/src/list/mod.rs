@@ -89,7 +89,7 @@ use std::sync::Arc;
 use crate::input::{Framing, Records, Source, Terminator};
 use crate::limits::RECORDS_LOOKED_AT_MAX;
 use crate::sitemap::Sitemap;
-pub use advice::{holds_more, of_html, of_row, of_text, open_quote, other_fields};
+pub use advice::{OPEN_QUOTE, holds_more, of_html, of_row, of_text, other_fields};
 pub(crate) use detect::detect;
 use host::{Given, Hosts};
 pub use host::{given_host, joined_url};

@@ -123,7 +123,7 @@ pub(super) fn first_items(
         Err(_) if lines.is_empty() && !is_whole => Ok(None),
         Err(error) if lines.is_empty() => Err(error),
         _ if format == ListFormat::Cdx && !is_row_of_names(first_line(&lines)) => {
-            Err(InputError::list(name, advice::json_array(name)))
+            Err(InputError::list(name, advice::JSON_ARRAY))
         }
         _ => Ok(Some((format, lines))),
     }

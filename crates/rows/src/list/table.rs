@@ -143,7 +143,7 @@ impl Look<'_> {
             if !self.is_whole && self.has_few_rows(usual) {
                 return Ok(FoundColumn::More);
             }
-            advice::check_lines(self.name, self.text, self.is_whole, false)?;
+            advice::check_lines(self.text, self.is_whole, false)?;
             self.check_alone(separators)?;
         }
         let separator = found.as_ref().map_or(usual, |found| found.separator);
@@ -306,7 +306,7 @@ impl Look<'_> {
         let [_, others @ ..] = places;
         if row.len() == 1 && is_header {
             // A table with another delimiter is lines with more than a URL.
-            advice::check_lines(self.name, &self.text[end..], self.is_whole, true)?;
+            advice::check_lines(&self.text[end..], self.is_whole, true)?;
         }
         let missing_max = layout.map_or(0, |layout| layout.missing_max);
         let (unit, count) = (config.unit, row.len());
@@ -387,10 +387,8 @@ impl Look<'_> {
     fn problem_of_row(&self, separator: Separator) -> Option<String> {
         let mut fields = Fields::new(self.text, separator).take(TABLE_COLUMNS_MAX);
         fields.find_map(|field| match field.problem {
-            Some(QuoteProblem::NotClosed) => {
-                Some(format!("row 1: {}", advice::open_quote(self.name)))
-            }
-            _ => field.holds_line_end().then(|| advice::cr_alone(self.name)),
+            Some(QuoteProblem::NotClosed) => Some(format!("row 1: {}", advice::OPEN_QUOTE)),
+            _ => field.holds_line_end().then(|| advice::CR_ALONE.to_owned()),
         })
     }
 

@@ -917,10 +917,10 @@ fn lines_that_hold_more_than_a_url() {
     for (text, advice) in [
         (
             "https://a.example/ [200] [T]\nhttps://a.example/2 [301] [U]\n",
-            "awk '{print $1}' < a.txt",
+            "pipe the list through awk '{print $1}'",
         ),
         ("a.example/x 200\n", "awk '{print $1}'"),
-        ("https://a.example/ https://b.example/\n", "tr -s ' ' '\\n' < a.txt > a-urls.txt"),
+        ("https://a.example/ https://b.example/\n", "tr -s ' ' '\\n'"),
         (
             "https://a.example/,NL,Utrecht\nhttps://b.example/,BE,Gent\n",
             "‹input_format› csv ‹url_field› 1",
@@ -945,8 +945,8 @@ fn lines_that_hold_more_than_a_url() {
     }
     // A table with another delimiter has one column, with a header or without.
     for (name, text, advice) in [
-        ("a.csv", "https://a.example/x;1\nhttps://b.example/x;2\n", "cut -d ';' -f 1 < a.csv"),
-        ("a.csv", "url\nhttps://a.example/x|1\nhttps://b.example/x|2\n", "cut -d '|' -f 1 < a.csv"),
+        ("a.csv", "https://a.example/x;1\nhttps://b.example/x;2\n", "cut -d ';' -f 1"),
+        ("a.csv", "url\nhttps://a.example/x|1\nhttps://b.example/x|2\n", "cut -d '|' -f 1"),
         ("a.csv", "https://a.example/x 200\nhttps://b.example/x 404\n", "awk '{print $1}'"),
         ("a.tsv", "https://a.example/x,NL\nhttps://b.example/x,BE\n", "‹input_format› csv"),
     ] {
