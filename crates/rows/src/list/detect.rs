@@ -16,7 +16,9 @@ use super::look::{LINES, Look};
 use super::place::{LeftPart, URL_NAMES, could_be_url, url_names};
 use super::stage::first_line;
 use super::w3c::{self, W3cLine};
-use super::{FieldPath, List, ListConfig, ListFormat, Place, advice, crawl, layouts, stage, table};
+use super::{
+    FieldPath, List, ListConfig, ListFormat, Place, advice, crawl, layouts, lines, stage, table,
+};
 use crate::input::{Framing, InputError, Terminator};
 use crate::limits::{FIELDS_LOOKED_AT_MAX, RECORDS_LOOKED_AT_MAX};
 use crate::sitemap::root_of;
@@ -203,13 +205,13 @@ impl Look<'_> {
                 if config.format.is_none() && config.terminator == Terminator::LineFeed {
                     // Most lines decide, and before a pause there may be one.
                     let has_few = || !self.is_whole && self.has_few_rows(Separator::TSV);
-                    if !advice::is_plain(first_line(self.text)) && has_few() {
+                    if !lines::is_plain(first_line(self.text)) && has_few() {
                         return Ok(None);
                     }
                     if let Some(problem) = table::doubtful_header(self.text) {
                         return Err(problem);
                     }
-                    advice::check_lines(self.text, self.is_whole, false)?;
+                    lines::check(self.text, self.is_whole, false)?;
                 }
                 List { framing: Framing::Byte(config.terminator), ..self.with(Layout::Text) }
             }
@@ -254,7 +256,7 @@ impl Look<'_> {
             let shown = cut_characters(&first, LINE_CHARACTERS_SHOWN);
             format!("its first record is no URL (`{shown}`); {advice}")
         };
-        let of_lines = || advice::check_lines(self.text, self.is_whole, false).err();
+        let of_lines = || lines::check(self.text, self.is_whole, false).err();
         advice.map(of_first).or_else(of_lines)
     }
 

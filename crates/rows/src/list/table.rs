@@ -19,7 +19,7 @@ use super::log::words::is_number;
 use super::look::{LINES, Look};
 use super::place::{TableColumn, Value, could_be_url, has_scheme, part_near, rival, shown};
 use super::request::target;
-use super::{List, ListConfig, ListFormat, Place, advice};
+use super::{List, ListConfig, ListFormat, Place, advice, lines};
 use crate::limits::{RECORDS_LOOKED_AT_MAX, TABLE_COMMENTS_MAX};
 use portcullis_files::input::{Fields, QuoteProblem, Separator, first_row, is_column_name};
 use portcullis_files::limits::{CHUNK_BYTES, TABLE_COLUMNS_MAX};
@@ -143,7 +143,7 @@ impl Look<'_> {
             if !self.is_whole && self.has_few_rows(usual) {
                 return Ok(FoundColumn::More);
             }
-            advice::check_lines(self.text, self.is_whole, false)?;
+            lines::check(self.text, self.is_whole, false)?;
             self.check_alone(separators)?;
         }
         let separator = found.as_ref().map_or(usual, |found| found.separator);
@@ -306,7 +306,7 @@ impl Look<'_> {
         let [_, others @ ..] = places;
         if row.len() == 1 && is_header {
             // A table with another delimiter is lines with more than a URL.
-            advice::check_lines(&self.text[end..], self.is_whole, true)?;
+            lines::check(&self.text[end..], self.is_whole, true)?;
         }
         let missing_max = layout.map_or(0, |layout| layout.missing_max);
         let (unit, count) = (config.unit, row.len());
