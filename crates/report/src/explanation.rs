@@ -230,6 +230,7 @@ fn write_usage(decision: Answer, found: &Facts, out: &mut String) {
                 write_groups(&usage.groups, usage.token.as_deref(), out);
             }
             found.labels.iter().for_each(|&label| write_label(label, usage, out));
+            write_other_labels(&found.labels, usage, out);
             for license in &usage.licenses {
                 let remark = format!("line {}", license.line);
                 write_with_remark("license", &license.value, &remark, out);
@@ -244,6 +245,19 @@ fn write_usage(decision: Answer, found: &Facts, out: &mut String) {
         }
     }
     write_field("clause", USAGE_CLAUSE, out);
+}
+
+/// Writes the preferences that are stated for labels that were not requested.
+fn write_other_labels(requested: &[Label], usage: &UsageExplanation, out: &mut String) {
+    let others = Label::ALL.into_iter().filter(|label| !requested.contains(label));
+    let stated = others.filter_map(|label| {
+        let preference = usage.deciding(label)?.preference;
+        (preference != Preference::Unstated).then(|| format!("{label}: {preference}"))
+    });
+    let stated: Vec<String> = stated.collect();
+    if !stated.is_empty() {
+        write_with_remark("also", stated.join(", "), "not requested", out);
+    }
 }
 
 fn write_label(label: Label, usage: &UsageExplanation, out: &mut String) {

@@ -127,7 +127,7 @@ impl Crawler {
                     _ if token.contains(' ') && !token.contains('/') => {
                         "separate agents by commas".to_owned()
                     }
-                    product => format!("write {product} only"),
+                    product => format!("leave out what follows {product}"),
                 };
                 let (name, tokens) = (dialect.name, alphabet.describe());
                 let problem = format!("product tokens of {name} have only {tokens}; {advice}");
