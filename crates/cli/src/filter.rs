@@ -55,8 +55,8 @@ pub fn run(mut args: FilterArgs, files: &Files) -> anyhow::Result<ExitStatus> {
         request.stream.chunks = rows::ROW_GROUPS;
         request.stream.shows_cuts = true;
     }
-    let is_csv = ListFormat::from_name(output) == Some(ListFormat::Csv);
-    if writes && !are_rows && files.parquet_lists > 0 && is_csv {
+    let has_table_name = ListFormat::from_name(output).is_some_and(|it| is_table(&it));
+    if writes && !are_rows && files.parquet_lists > 0 && has_table_name {
         say(format_args!(
             "note: {}: URLs of the kept rows, one per line, without a header; -o FILE.parquet keeps all columns",
             output.display()
@@ -86,10 +86,13 @@ pub fn run(mut args: FilterArgs, files: &Files) -> anyhow::Result<ExitStatus> {
     }
 }
 
+/// Whether `classify` can write a text format.
+fn is_table(format: &ListFormat) -> bool {
+    matches!(format, ListFormat::Csv | ListFormat::Tsv | ListFormat::JsonLines)
+}
+
 /// Returns a list whose format is not that of the output's extension, for formats that `classify` can write.
 fn of_other_format(request: &Request) -> Option<String> {
-    let is_table =
-        |it: &ListFormat| matches!(it, ListFormat::Csv | ListFormat::Tsv | ListFormat::JsonLines);
     let of_output = ListFormat::from_name(&request.output).filter(is_table)?;
     let mut inputs = request.stream.inputs.iter();
     let list = inputs.find(|list| {
