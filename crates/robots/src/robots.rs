@@ -49,8 +49,8 @@ use portcullis_engine::pattern::PatternList;
 use portcullis_engine::{RuleSetBuf, Settings, SharedRuleSet};
 
 use crate::policy::{
-    AskedRules, CRAWL_DELAY, CrawlDelay, Crawler, Explanation, LabelRules, RecordGroups, RuleText,
-    Selection, UsageRules, combined, delay_seconds, explain, stated,
+    AskedRules, CRAWL_DELAY, CrawlDelay, Crawler, Explanation, LabelRules, RuleText, Selection,
+    UsageRules, combined, delay_seconds, explain, records_of, stated,
 };
 use crate::syntax::RobotsTxt;
 use crate::url::{
@@ -292,9 +292,9 @@ impl<'t> Robots<'t> {
         let (lines, values): (Vec<_>, Vec<_>) = named.map(|it| (it.line, it.value)).unzip();
         let mut applying = Vec::new();
         if !values.is_empty() {
-            let groups = RecordGroups::new(&self.file, &lines, self.dialect);
             let agent = agent.into().crawler(self.dialect);
-            applying.extend(groups.applying(&agent).0.map(|record| values[record]));
+            let records = records_of(&agent, &self.file, &lines, self.dialect);
+            applying.extend(records.map(|record| values[record]));
         }
         applying.into_iter()
     }

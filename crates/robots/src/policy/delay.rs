@@ -23,7 +23,7 @@
 
 use std::time::Duration;
 
-use super::{Audience, Crawler};
+use super::{Audience, Crawler, Selection};
 use crate::syntax::RobotsTxt;
 use portcullis_dialect::{Dialect, LineNumber};
 
@@ -47,9 +47,7 @@ impl RecordGroups {
         lines: &[LineNumber],
         dialect: &'static Dialect,
     ) -> RecordGroups {
-        let naming: Vec<_> = lines.iter().map(|&line| file.user_agent_before(line)).collect();
-        let ended: Vec<u32> = naming.iter().flatten().copied().collect();
-        let file = file.divided(&ended);
+        let Grouped { file, naming } = Grouped::new(file, lines);
         let mut records = vec![Vec::new(); file.groups().len()];
         for (record, line) in naming.iter().enumerate() {
             if let Some(line) = line {
@@ -68,6 +66,37 @@ impl RecordGroups {
             None => &[],
         };
         (groups.iter().flat_map(|&group| &self.records[group]).copied(), named.is_some())
+    }
+}
+
+/// Returns the positions of the records, on these lines of `file`, that hold for one agent, ascending: as those
+/// of [`RecordGroups::applying`].
+pub(crate) fn records_of(
+    agent: &Crawler,
+    file: &RobotsTxt<'_>,
+    lines: &[LineNumber],
+    dialect: &Dialect,
+) -> impl Iterator<Item = usize> {
+    let Grouped { file, naming } = Grouped::new(file, lines);
+    let Selection { groups, .. } = Selection::among_groups(&file, agent, dialect).read_by(agent);
+    let holds =
+        move |line: &Option<u32>| line.is_some_and(|line| groups.contains(&file.group_of(line)));
+    let records = naming.into_iter().enumerate();
+    records.filter(move |(_, line)| holds(line)).map(|(record, _)| record)
+}
+
+/// The groups that records of one field end.
+struct Grouped<'t> {
+    file: RobotsTxt<'t>,
+    /// The last user-agent line before each record.
+    naming: Vec<Option<u32>>,
+}
+
+impl<'t> Grouped<'t> {
+    fn new(file: &RobotsTxt<'t>, lines: &[LineNumber]) -> Grouped<'t> {
+        let naming: Vec<_> = lines.iter().map(|&line| file.user_agent_before(line)).collect();
+        let ended: Vec<u32> = naming.iter().flatten().copied().collect();
+        Grouped { file: file.divided(&ended), naming }
     }
 }
 

@@ -30,6 +30,7 @@ mod select;
 mod usage;
 
 pub use agent::{AgentError, Crawler, product};
+pub(crate) use delay::records_of;
 pub use delay::{CRAWL_DELAY, CrawlDelay, RecordGroups, delay_seconds};
 pub use explain::{
     ExplainedRecord, ExplainedRule, ExplainedStatement, Explanation, Loss, UsageExplanation,

@@ -144,24 +144,32 @@ impl RuleTexts {
         are_plain: bool,
     ) -> usize {
         let mut anchors = 0;
-        for (rule, id) in groups.flat_map(|it| file.rules_of(it).iter().zip(it.rule_ids())) {
-            let (start, anchor) = (self.texts.len(), usize::from(rule.value.ends_with(b"$")));
-            let is_plain = are_plain || crate::url::are_plain(rule.value, anchor, paths);
-            if !push_normal_text(rule.value, paths, is_plain, &mut self.texts) {
-                continue;
-            }
-            anchors += anchor;
-            self.push_last(start, rule, id);
-            if rule.verdict == Verdict::Allow
-                && let Some(directory) = index_page_text(&self.texts[start..], paths)
-            {
-                let start = self.texts.len();
-                self.texts.extend_from_slice(&directory);
-                anchors += 1;
-                self.push_last(start, rule, id);
+        for group in groups {
+            for (rule, id) in file.rules_of(group).iter().zip(group.rule_ids()) {
+                anchors += self.push(rule, id, paths, are_plain);
             }
         }
         anchors
+    }
+
+    /// Appends the patterns of a rule; returns the number of texts that end in `$`.
+    #[inline]
+    fn push(&mut self, rule: &Rule<'_>, id: RuleID, paths: &PathRules, is_plain: bool) -> usize {
+        let (start, anchor) = (self.texts.len(), usize::from(rule.value.ends_with(b"$")));
+        let is_plain = is_plain || are_plain(rule.value, anchor, paths);
+        if !push_normal_text(rule.value, paths, is_plain, &mut self.texts) {
+            return 0;
+        }
+        self.push_last(start, rule, id);
+        if rule.verdict == Verdict::Allow
+            && let Some(directory) = index_page_text(&self.texts[start..], paths)
+        {
+            let start = self.texts.len();
+            self.texts.extend_from_slice(&directory);
+            self.push_last(start, rule, id);
+            return anchor + 1;
+        }
+        anchor
     }
 
     /// Appends the pattern of `rule` whose text is the last, from `start` on.
