@@ -158,7 +158,7 @@ impl<'t> Records<'t> {
         self.position += marks.end + line_end_bytes(&rest[marks.end..]);
         let number = self.number;
         self.number = number.next();
-        self.reader.read(&rest[..marks.end], marks, start as u32, number, each);
+        self.reader.read(rest, marks, start as u32, number, each);
         true
     }
 }

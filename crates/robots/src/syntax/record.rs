@@ -12,7 +12,7 @@ use portcullis_dialect::usage::USAGE_FIELDS;
 use portcullis_dialect::{
     ControlByte, Field, FieldMatch, FieldSpelling, LineNumber, LineRules, MissingColon, NulByte,
 };
-use portcullis_engine::bytes::are_same;
+use portcullis_engine::bytes::{CHUNK_BYTES, are_same, first_bytes};
 
 /// Fields, in lower case, that a published convention defines and that have no effect on access.
 /// They are not reported as unknown.
@@ -177,6 +177,8 @@ pub(super) struct LineReader<'t> {
     line_bytes_max: usize,
     /// The last field name of each length modulo their number. Most lines repeat a name.
     known: [KnownName<'t>; 4],
+    /// The start of the last record of each first byte modulo their number. Most lines repeat one.
+    starts: [KnownStart; 8],
 }
 
 /// A field name, and what it means.
@@ -187,6 +189,30 @@ struct KnownName<'t> {
     notes: NoteSet,
 }
 
+/// The start of a record, up to its value: `Disallow: `.
+#[derive(Clone, Copy, Debug)]
+struct KnownStart {
+    /// The first bytes of the line, and a mask of those before the value.
+    bytes: u128,
+    mask: u128,
+    /// Bytes before the value. `usize::MAX` if no record is known.
+    value_at: usize,
+    name_bytes: usize,
+    field: Option<Field>,
+    notes: NoteSet,
+}
+
+impl KnownStart {
+    const NONE: KnownStart = KnownStart {
+        bytes: 0,
+        mask: 0,
+        value_at: usize::MAX,
+        name_bytes: 0,
+        field: None,
+        notes: NoteSet::EMPTY,
+    };
+}
+
 impl<'t> LineReader<'t> {
     /// Returns a reader.
     pub(super) fn new(rules: &LineRules) -> LineReader<'t> {
@@ -195,25 +221,32 @@ impl<'t> LineReader<'t> {
             white_space: rules.white_space.iter().fold(0, |bits, &byte| bits | 1 << byte),
             line_bytes_max: rules.line_bytes_max.unwrap_or(usize::MAX),
             known: Default::default(),
+            starts: [KnownStart::NONE; 8],
         }
     }
 
-    /// Reads `line`, which starts at `start` in the file.
+    /// Reads the first line of `rest`, which starts at `start` in the file.
     #[inline(always)]
     pub(super) fn read(
         &mut self,
-        line: &'t [u8],
+        rest: &'t [u8],
         marks: LineMarks,
         start: u32,
         number: LineNumber,
         each: &mut impl EachLine<'t>,
     ) {
+        let line = &rest[..marks.end];
         let span = Span { start, end: start + line.len() as u32 };
         let is_odd = marks.has_control || line.len() > self.line_bytes_max;
         let text = self.trim_end(&line[..marks.text]);
-        if !is_odd && let Some(record) = self.split(text, marks.colon, start) {
+        let head = first_bytes(rest);
+        if !is_odd && let Some((record, notes)) = self.like_known(text, head, start) {
+            each.record(number, span, notes, record);
+        } else if !is_odd && let Some(record) = self.split(text, marks.colon, start) {
             let KnownName { field, notes, .. } = self.known_name(record.name);
-            each.record(number, span, notes, Record { field, ..record });
+            let record = Record { field, ..record };
+            self.know_start(text, head, &record, notes);
+            each.record(number, span, notes, record);
         } else {
             let (notes, content) = match text.is_empty() && !is_odd {
                 true => (NoteSet::EMPTY, without_text(line, marks)),
@@ -221,6 +254,34 @@ impl<'t> LineReader<'t> {
             };
             each.line(Line { number, span, notes, content });
         }
+    }
+
+    /// Returns the record of a line without its comment and the white space before it, and the notes on its
+    /// name, if the line begins with `head` as a known one does, up to a value.
+    #[inline(always)]
+    fn like_known(&self, text: &'t [u8], head: u128, start: u32) -> Option<(Record<'t>, NoteSet)> {
+        let known = &self.starts[head as usize % self.starts.len()];
+        let first = text.get(known.value_at)?;
+        if (head ^ known.bytes) & known.mask != 0 || self.is_white(*first) {
+            return None;
+        }
+        let (name, value) = (&text[..known.name_bytes], &text[known.value_at..]);
+        let span = Span { start, end: start + text.len() as u32 };
+        Some((Record { field: known.field, name, value, span }, known.notes))
+    }
+
+    /// Remembers the start of a record, whose line begins with `head`, if that has the start.
+    #[inline(always)]
+    fn know_start(&mut self, text: &[u8], head: u128, record: &Record<'_>, notes: NoteSet) {
+        let value_at = text.len() - record.value.len();
+        let is_indented = record.span.bytes() < text.len();
+        if value_at > CHUNK_BYTES || is_indented {
+            return;
+        }
+        let mask = u128::MAX >> (8 * (CHUNK_BYTES - value_at));
+        let (name_bytes, field) = (record.name.len(), record.field);
+        let place = head as usize % self.starts.len();
+        self.starts[place] = KnownStart { bytes: head, mask, value_at, name_bytes, field, notes };
     }
 
     /// Returns the record of a line without its comment and the white space before it, or `None` if there

@@ -273,6 +273,57 @@ fn text_that_is_not_robots_txt() {
     }
 }
 
+/// A line that begins as one before it takes a shorter way.
+#[test]
+fn lines_do_not_depend_on_the_lines_before() {
+    let long = format!("Disallow: /{}", "a".repeat(60));
+    let wide = format!("Disallow:{}/a", " ".repeat(9));
+    let lines: [&[u8]; 24] = [
+        b"Disallow: /a",
+        b"Disallow: ",
+        b"Disallow:",
+        b"Disallow:/",
+        b"Disallow: \t/b",
+        b"Disallow:  /b \t",
+        b"Disallow: #/c",
+        b"Disallow: /c # d",
+        b"Disallow: /\xe9",
+        b"Disallow: /\x01d",
+        b"Disallow: /\0d",
+        b"Disallow: :/a",
+        b"Disallow: a",
+        b"Disallow : /a",
+        b"Disallow /a",
+        b"Disallow",
+        b" Disallow: /a",
+        b"disallow: /a",
+        b"Disalow: /a",
+        b"Dis#allow: /a",
+        b"D: a",
+        b"Disallow: /a:b",
+        long.as_bytes(),
+        wide.as_bytes(),
+    ];
+    for dialect in Dialect::ALL {
+        for (first, second) in lines.iter().flat_map(|one| lines.map(|other| (one, other))) {
+            for third in [second, b"Disallow: /a"] {
+                let text = [first, second, third].join(&b'\n');
+                let start = (text.len() - third.len()) as u32;
+                let last = records(&text, dialect, None).last().unwrap();
+                let alone = records(third, dialect, None).next().unwrap();
+                let moved = |span: Span| Span { start: span.start + start, end: span.end + start };
+                let content = match alone.content {
+                    Content::Record(it) => Content::Record(Record { span: moved(it.span), ..it }),
+                    other => other,
+                };
+                let number = last.number;
+                let expected = Line { number, span: moved(alone.span), content, ..alone };
+                assert_eq!(last, expected, "{}", text.as_bstr());
+            }
+        }
+    }
+}
+
 #[test]
 fn line_numbers_count_every_line_end() {
     let file = parse(b"\n\r\r\n\n\ruser-agent: a\n\n\r\n\rdisallow: /", &RFC_9309);
