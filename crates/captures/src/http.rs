@@ -210,7 +210,7 @@ impl Framing {
 }
 
 /// Returns the names in a list of codings, without parameters and without `identity`.
-fn names(value: &[u8]) -> impl Iterator<Item = &[u8]> {
+pub(super) fn names(value: &[u8]) -> impl Iterator<Item = &[u8]> {
     value
         .split(|&byte| byte == b',')
         .map(|part| trim(part.split(|&byte| byte == b';').next().unwrap_or(part), b" \t"))
@@ -220,7 +220,8 @@ fn names(value: &[u8]) -> impl Iterator<Item = &[u8]> {
 /// Joins the chunks of `body` (RFC 9112, section 7.1), and returns whether the last chunk was
 /// found. A body without chunks is returned as it is, because the archive has joined them.
 ///
-/// Lines may end in LF alone. Extensions and trailer fields are skipped. No bytes are required
+/// Lines may end in LF alone, a chunk as its line with the size does: a CR before may be a byte of a chunk whose
+/// size is too large. Extensions and trailer fields are skipped. No bytes are required
 /// after the last chunk, which is empty. Those after the trailer fields are damage: they may be rules.
 pub(super) fn unchunk(body: &[u8]) -> (Cow<'_, [u8]>, bool) {
     // An empty body may have been truncated before its first chunk. A body that ends like a chunked
@@ -231,6 +232,7 @@ pub(super) fn unchunk(body: &[u8]) -> (Cow<'_, [u8]>, bool) {
     let mut rest = body;
     let mut bytes = Vec::new();
     while let Some((size, line_bytes)) = chunk_size(rest) {
+        let line_end: &[u8] = if rest[..line_bytes].ends_with(b"\r\n") { b"\r\n" } else { b"\n" };
         rest = &rest[line_bytes..];
         if size == 0 {
             let after = &rest[block_bytes(rest).unwrap_or(0)..];
@@ -242,7 +244,7 @@ pub(super) fn unchunk(body: &[u8]) -> (Cow<'_, [u8]>, bool) {
             break;
         };
         bytes.extend_from_slice(chunk);
-        let Some(next) = after.strip_prefix(b"\r\n").or(after.strip_prefix(b"\n")) else { break };
+        let Some(next) = after.strip_prefix(line_end) else { break };
         rest = next;
     }
     (Cow::Owned(bytes), false)

@@ -236,10 +236,15 @@ impl RecordReader for MemberSchema {
             record.fail(problem);
             Default::default()
         });
+        // A relative target is one of the last URL (RFC 9110, section 10.2.2), and of several the list may
+        // have another order.
+        let location = headers.first("location");
+        let target = location.filter(|it| redirects_followed == 0 || is_absolute(it));
         let head = Head {
             ranges: headers.all("content-range").collect(),
-            has_fields: headers.has_any,
-            has_location: headers.first("location").is_some(),
+            codings: headers.all("content-encoding").collect(),
+            has_fields: headers.has_any && target == location,
+            has_location: target.is_some(),
         };
         let mut capture = match record.capture(&head, &self.fields, config) {
             Ok(read) => read,
@@ -254,7 +259,7 @@ impl RecordReader for MemberSchema {
         let fields = headers.used.iter().map(|(name, value)| (*name, value.as_bytes()));
         sink(Ok(Capture {
             redirects_followed,
-            location: headers.first("location").filter(|_| is_redirect).map(Cow::Borrowed),
+            location: target.filter(|_| is_redirect).map(Cow::Borrowed),
             caching: CachingHeaders::read(fields),
             ..capture
         }));
@@ -350,6 +355,12 @@ fn describe(error: &serde_json::Error, before: usize) -> String {
         Some(problem) => format!("column {}: {problem}", before + error.column()),
         None => text,
     }
+}
+
+/// Whether a target names its scheme and host.
+fn is_absolute(target: &[u8]) -> bool {
+    let scheme = memchr::memmem::find(target, b"://").map(|end| &target[..end]);
+    scheme.is_some_and(|it| it.iter().all(u8::is_ascii_alphabetic))
 }
 
 /// The number of redirects.
@@ -472,8 +483,16 @@ struct Headers<'l> {
 }
 
 impl Headers<'_> {
-    const USED: [&'static str; 7] =
-        ["age", "cache-control", "content-range", "content-type", "date", "expires", "location"];
+    const USED: [&'static str; 8] = [
+        "age",
+        "cache-control",
+        "content-encoding",
+        "content-range",
+        "content-type",
+        "date",
+        "expires",
+        "location",
+    ];
 
     /// Returns the values of a field.
     fn all(&self, name: &str) -> impl Iterator<Item = &[u8]> {

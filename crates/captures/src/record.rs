@@ -14,6 +14,7 @@ use base64::Engine as _;
 
 use portcullis_dialect::Fetched;
 use portcullis_engine::bytes::trim;
+use portcullis_files::compression::Coding;
 use portcullis_files::input::stands_for_none;
 use portcullis_robots::access::{
     CaptureNote, TimeUnit, UnixSeconds, in_range, is_date, seconds_of,
@@ -23,6 +24,7 @@ use super::body::{Settled, is_redirect, notes, settle, status_of};
 use super::capture::Problem;
 use super::escapes::{self, BASE64};
 use super::fields::may_be_whole;
+use super::http::names;
 use super::json_path::{FieldValue, Found};
 use super::schema::{CaptureField, FieldMap};
 use super::{Capture, ReadConfig, Subject};
@@ -32,9 +34,23 @@ use super::{Capture, ReadConfig, Subject};
 pub(super) struct Head<'h> {
     /// The values of `Content-Range`.
     pub ranges: Vec<&'h [u8]>,
+    /// The values of `Content-Encoding`.
+    pub codings: Vec<&'h [u8]>,
     /// Whether there are any header fields, so that a redirect without a `Location` leads nowhere.
     pub has_fields: bool,
     pub has_location: bool,
+}
+
+impl Head<'_> {
+    /// Whether a body is still in a coding that `Content-Encoding` names. Most programs decode it.
+    fn is_coded(&self, body: &[u8]) -> bool {
+        let names = self.codings.iter().flat_map(|value| names(value));
+        let mut codings = names.filter_map(Coding::from_http_name);
+        codings.any(|coding| match coding.magic() {
+            b"" => str::from_utf8(body).is_err(),
+            magic => body.starts_with(magic),
+        })
+    }
 }
 
 /// The fields of a record.
@@ -149,6 +165,9 @@ impl<'r> Record<'r> {
         let status = self.status()?;
         let body = self.body(status, fields, config)?;
         let body_bytes = body.as_ref().map_or(0, |body| body.len());
+        if body.as_deref().is_some_and(|body| head.is_coded(body)) {
+            return Err(CODED.to_owned());
+        }
         let ranges = head.ranges.iter().copied();
         let is_truncated = self.is_set(CaptureField::Truncated)
             || !may_be_whole(status.unwrap_or_default(), ranges, body_bytes);
@@ -267,6 +286,10 @@ impl<'r> Record<'r> {
 const NO_STATUS: &str = "a body, but no status: name the status with ‹fields› status=NAME, or \
                          ‹fields› status= if there is none";
 const NO_OUTCOME: &str = "no status, no body and no error, so its outcome is not known";
+
+/// The problem of a body that was stored as it was sent.
+const CODED: &str =
+    "its body is still in the coding that its Content-Encoding names; decode it first";
 
 /// The forms of times, for messages.
 const EXPECTED_TIME: &str = "expected a date or time, such as 2024-05-01T12:00:00Z, 2024-05-01 or 20240501120000, or a number \

@@ -192,7 +192,7 @@ impl WarcReader {
             self.window.consume(header_bytes);
             return self.skip_block(bytes - header_bytes as u64, batch);
         };
-        self.window.fill(bytes + END_BYTES);
+        let is_last = !self.fill_end(bytes);
         let Some((record, rest)) = self.window.buffer().split_at_checked(bytes) else {
             let problem = lost(&fate, CUT_SHORT);
             return Err(self.cut_short(batch, Some(problem)));
@@ -203,12 +203,16 @@ impl WarcReader {
             return Err(self.cut_short(batch, Some(problem)));
         }
         let block = &record[header_bytes..];
-        let Some(end) = end_of_record(rest, has_crlf) else {
+        let end = end_of_record(rest, has_crlf, is_last);
+        let ends_member =
+            |end: &End| self.are_members && self.window.has_member_after(bytes + end.bytes);
+        let Some(end) = end.filter(|end| end.is_sure || ends_member(end)) else {
+            // Other records may follow in the member.
+            self.are_members &= end.is_none();
             return Ok(Err(lost(&fate, WRONG_LENGTH)));
         };
         // A block that nobody reads may have anything in it if its end is known otherwise.
-        let ends_member = self.are_members && self.window.has_member_after(bytes + end.bytes);
-        let is_skipped = matches!(fate, Ok(None)) && ends_member;
+        let is_skipped = matches!(fate, Ok(None)) && ends_member(&end);
         if !is_skipped && has_record(block, end.is_sure, true) {
             let problem = if end.is_sure { ANOTHER_RECORD } else { WRONG_LENGTH };
             return Ok(Err(lost(&fate, problem)));
@@ -216,6 +220,17 @@ impl WarcReader {
         batch.push(position, fate, |kept| Ok((kept, block.to_vec())));
         self.window.consume(bytes + end.bytes);
         Ok(Ok(()))
+    }
+
+    /// Buffers the end of the record of `bytes` bytes at the start of the window: the first bytes after it, and
+    /// after line ends. Returns whether there may be more.
+    fn fill_end(&mut self, bytes: usize) -> bool {
+        let has_more = self.window.fill(bytes + END_BYTES);
+        let rest = self.window.buffer().get(bytes..).unwrap_or_default();
+        match rest.iter().all(|byte| b"\r\n".contains(byte)) {
+            true => has_more && self.window.fill(bytes + HEADER_BLOCK_BYTES_MAX),
+            false => has_more,
+        }
     }
 
     /// Skips the rest of a record that is too long to be held.
@@ -325,26 +340,31 @@ fn is_stump(bytes: &[u8]) -> bool {
 pub(super) struct End {
     /// The length of the end in bytes.
     pub(super) bytes: usize,
-    /// Whether the next record, or the end of the file, follows directly. If not, either the
-    /// record's length or the start of the next record is damaged.
+    /// Whether the next record, or the end of the file, follows directly. If not, the record's length or the
+    /// start of the next record is damaged, and only a member of gzip that begins there shows that it is the
+    /// second.
     pub(super) is_sure: bool,
 }
 
 /// Returns the end of a record at the start of `rest`, or `None` if no record ends there.
 ///
 /// An end is two line ends of the record's kind, or the start of the next record after fewer or
-/// damaged line ends. `rest` is at least that long unless the file ends with it.
-pub(super) fn end_of_record(rest: &[u8], has_crlf: bool) -> Option<End> {
+/// damaged line ends. `rest` is the end of the file if it `is_last`.
+///
+/// † Line ends alone are no sure end: those in a file would end a record whose length is too small.
+pub(super) fn end_of_record(rest: &[u8], has_crlf: bool, is_last: bool) -> Option<End> {
     let usual: &[u8] = if has_crlf { b"\r\n\r\n" } else { b"\n\n" };
     let next_begins = |at: usize| rest.get(at..).is_some_and(|rest| rest.starts_with(kind::WARC));
     let line_ends = rest.iter().take_while(|byte| b"\r\n".contains(byte)).count();
     let sure = [usual.len(), line_ends].into_iter().find(|&bytes| next_begins(bytes));
-    match sure {
-        Some(bytes) => Some(End { bytes, is_sure: true }),
-        None if line_ends == rest.len() => {
-            Some(End { bytes: line_ends, is_sure: line_ends < END_BYTES })
+    let is_stump = |next: &[u8]| is_last && kind::WARC.starts_with(next);
+    match (sure, rest.strip_prefix(usual)) {
+        (Some(bytes), _) => Some(End { bytes, is_sure: true }),
+        (None, _) if is_last && line_ends == rest.len() => {
+            Some(End { bytes: line_ends, is_sure: true })
         }
-        None => rest.starts_with(usual).then_some(End { bytes: usual.len(), is_sure: false }),
+        // The file may end inside the version line of the next record.
+        (None, next) => next.map(|next| End { bytes: usual.len(), is_sure: is_stump(next) }),
     }
 }
 

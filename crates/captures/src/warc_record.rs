@@ -174,7 +174,8 @@ impl<'h> Header<'h> {
     /// A file of another URL may be a copy, but is not looked up.
     fn repeats(&self) -> Confirms {
         const NOT_MODIFIED: &[u8] = b"/revisit/server-not-modified";
-        if self.profile.is_some_and(|profile| without_brackets(profile).ends_with(NOT_MODIFIED)) {
+        let is_of = |profile: &[u8]| without_brackets(profile).ends_with(NOT_MODIFIED);
+        if self.repeated_date.is_none() && self.profile.is_some_and(is_of) {
             return Confirms::Newest;
         }
         let is_other = self.repeated_target.is_some_and(|target| Some(target) != self.target);
@@ -307,7 +308,10 @@ impl Kept {
         let settled = Settled { notes: settled.notes.union(target_missing), ..settled };
         Capture {
             location: location.map(Cow::Borrowed),
-            confirms: if is_repeated { self.repeats } else { Confirms::Newest },
+            confirms: match self.repeats {
+                Confirms::CapturedAt(None) if !is_repeated => Confirms::Newest,
+                repeats => repeats,
+            },
             payload: self.payload,
             caching: message.map(|it| CachingHeaders::read(it.fields())).unwrap_or_default(),
             ..settled.capture(Subject::Url(Cow::Borrowed(&self.url)), self.captured_at)

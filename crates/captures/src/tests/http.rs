@@ -143,6 +143,11 @@ fn chunks_are_put_together() {
     check(chunked, TEXT, OK, TEXT, &[]);
     check(chunked, &in_chunks(TEXT)[..30], BROKEN, b"", &[BadChunks]);
     check(chunked, b"", BROKEN, b"", &[BadChunks]);
+    // A CR is the last byte of a chunk whose size is too large.
+    let large = b"16\r\nUser-agent: *\nDisallo\r\n5\r\nw: /\n\r\n0\r\n\r\n";
+    check(chunked, large, BROKEN, b"", &[BadChunks]);
+    let bare = b"15\nUser-agent: *\nDisallo\n5\nw: /\n\n0\n\n";
+    check(chunked, bare, OK, b"User-agent: *\nDisallow: /\n", &[]);
     // A length besides chunks is ignored.
     check(&format!("{chunked}Content-Length: 1000\r\n"), &in_chunks(TEXT), OK, TEXT, &[]);
     // Trailer fields follow the last chunk, and nothing else does.
