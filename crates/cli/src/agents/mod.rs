@@ -59,6 +59,9 @@ pub struct Asked {
     pub lists: Vec<AgentList>,
     /// Names that were given more than once. Each is evaluated once.
     pub repeated: Vec<String>,
+    /// Names of crawlers that a list has and another value gives as a token: the position of the first in
+    /// `names`, and the second.
+    pub also: Vec<(usize, Name)>,
 }
 
 /// A product token, or several joined by `+`.
@@ -140,6 +143,9 @@ impl Asked {
                 }
             }
         }
+        for (first, second) in &self.also {
+            self.check_same(&self.names[*first], second, dialect)?;
+        }
         for header in &self.headers {
             let chain = from_header(header, dialect);
             chains.push(chain.context("invalid value for --user-agent")?);
@@ -150,6 +156,24 @@ impl Asked {
             dialect.name
         );
         Ok((chains, skipped))
+    }
+
+    /// Checks that a name that is evaluated once means one crawler, which reads robots.txt in one way.
+    fn check_same(&self, first: &Name, second: &Name, dialect: &Dialect) -> anyhow::Result<()> {
+        let (Ok(one), Ok(other)) = (first.chain(dialect), second.chain(dialect)) else {
+            return Ok(());
+        };
+        let tokens = |it: &Crawler| it.tokens().map(str::to_ascii_lowercase).collect::<Vec<_>>();
+        let reading = |it: &Crawler| (tokens(it), it.reads_default(), it.reading());
+        let (listed, typed) = if first.is_ours() { (first, second) } else { (second, first) };
+        ensure!(
+            reading(&one) == reading(&other),
+            "{} names {}, and {} as its operator documents it, which reads robots.txt in another way; omit one",
+            self.place(typed),
+            typed.name,
+            self.place(listed)
+        );
+        Ok(())
     }
 
     /// Describes the lists for an account, without the names in `skipped`.
@@ -215,22 +239,22 @@ impl Asked {
 /// If a list or file does not exist or cannot be read.
 pub fn expand(values: &[AgentValue]) -> anyhow::Result<Asked> {
     let mut asked = Asked::default();
-    // For each name: whether it was given directly, not by a list.
-    let mut seen: HashMap<String, bool> = HashMap::new();
+    // The position of each name.
+    let mut seen: HashMap<String, usize> = HashMap::new();
     for AgentValue(value) in values {
         let names = match value.strip_prefix('@') {
             Some(list) => listed(list, &mut asked.lists)?,
             None => vec![Name::new(value.clone(), None, None)],
         };
         for name in names {
-            let is_given = name.list.is_none();
-            let key = name.name.to_ascii_lowercase();
-            match seen.get(&key) {
-                None => {
-                    seen.insert(key, is_given);
-                    asked.names.push(name);
+            let Asked { names, repeated, also, .. } = &mut asked;
+            let first = *seen.entry(name.name.to_ascii_lowercase()).or_insert(names.len());
+            match names.get(first) {
+                None => names.push(name),
+                Some(known) if known.list.is_none() && name.list.is_none() => {
+                    repeated.push(name.name);
                 }
-                Some(true) if is_given => asked.repeated.push(name.name),
+                Some(known) if known.is_ours() != name.is_ours() => also.push((first, name)),
                 Some(_) => {}
             }
         }
@@ -317,6 +341,23 @@ mod tests {
     fn names(values: &[&str]) -> Vec<String> {
         let values: Vec<AgentValue> = values.iter().map(|&value| AgentValue::new(value)).collect();
         expand(&values).unwrap().names.into_iter().map(|name| name.name).collect()
+    }
+
+    #[test]
+    fn a_name_has_one_reading() {
+        let chains = |values: &[&str]| {
+            let values: Vec<AgentValue> = values.iter().map(|&it| AgentValue::new(it)).collect();
+            let asked = expand(&values).unwrap();
+            asked.chains(&RFC_9309).map(|(chains, _)| chains.len()).map_err(|it| it.to_string())
+        };
+        assert_eq!(chains(&["ccbot", "@CCBot", "CCBot"]), Ok(1));
+        for values in [["Amazonbot", "@Amazonbot"], ["@YandexBot", "YandexBot+Yandex"]] {
+            for values in [values, [values[1], values[0]]] {
+                let error = chains(&values).unwrap_err();
+                assert!(error.contains("omit one"), "{error}");
+            }
+        }
+        assert!(chains(&["Amazonbot", "@ai-training"]).is_err());
     }
 
     #[test]
