@@ -76,7 +76,7 @@ pub(super) const JSON_ARRAY: &str =
     "a JSON array of rows; to make CSV of it, pipe it through jq -r '.[] | @csv'";
 
 /// Returns the problem of JSON Lines of which no line is an object, by name or, if `is_given`, by a flag.
-pub(super) fn no_object(text: &[u8], is_given: bool) -> String {
+pub(super) fn no_object(name: &str, text: &[u8], is_given: bool) -> String {
     if !text.trim_ascii_start().starts_with(b"{") {
         let way = match is_given {
             true => "omit ‹input_format›",
@@ -93,9 +93,10 @@ pub(super) fn no_object(text: &[u8], is_given: bool) -> String {
     if let (Err(error), true) = (parsed, line.trim_ascii_end().ends_with(b"}")) {
         return format!("no line is JSON (line 1: {error}); write each record as JSON");
     }
-    "an object takes several lines; to make one line of each, pipe it, or all files of a folder (cat FOLDER/*.json), \
-     through jq -c ."
-        .to_owned()
+    let folder = Path::new(name).parent().and_then(Path::to_str).filter(|it| !it.is_empty());
+    let all = folder.map(|it| format!(", or all files of its folder (cat {it}/*.json),"));
+    let all = all.unwrap_or_default();
+    format!("an object takes several lines; to make one line of each, pipe it{all} through jq -c .")
 }
 
 /// Returns the problem of an object with a list of URLs or of objects in it, such as the answer of a service.
@@ -314,14 +315,18 @@ pub(super) fn no_header(row: &[Vec<u8>]) -> String {
     let shown = all(&|place| format!("`{}`", shown(&row[place])), " and ");
     let flags = all(&|place| format!("‹url_field› {}", place + 1), " or ");
     let numbers = all(&|place| (place + 1).to_string(), " and ");
+    let as_lines = match has_scheme(&row[0]) {
+        true => ", or ‹input_format› lines if each line is one URL",
+        false => "",
+    };
     match &places[..] {
         [host] if is_host(host) => format!(
             "{head}, and column {numbers} has hosts ({shown}); try {flags} ‹assume_scheme› https"
         ),
-        [_] => format!("{head}, and column {numbers} may have it ({shown}); try {flags}"),
+        [_] => format!("{head}, and column {numbers} may have it ({shown}); try {flags}{as_lines}"),
         _ => format!(
             "{head}, and columns {numbers} each have a path, a URL or a host ({shown}); choose the requested one \
-             with {flags}"
+             with {flags}{as_lines}"
         ),
     }
 }
@@ -375,7 +380,8 @@ fn of_fields(line: &str, delimiter: u8) -> Option<String> {
     };
     let targets = places(&|it| it.contains("://") || it.starts_with('/') || is_request(it));
     let hosts = places(&|it| is_host(it.split('/').next().unwrap_or_default().as_bytes()));
-    let format = if delimiter == b'\t' { "tsv" } else { "csv" };
+    let is_tsv = delimiter == b'\t' && !line.contains('"');
+    let format = if is_tsv { "tsv" } else { "csv" };
     let mut cells = String::new();
     let flags = match (&targets[..], &hosts[..]) {
         _ if fields.len() == 1 => return None,

@@ -165,6 +165,7 @@ fn of_first_bytes(text: &[u8], config: &ListConfig) -> ListFormat {
     let has_column = config.has_names();
     let is_tabbed = line.contains(&b'\t');
     match () {
+        () if table::separator_in(text).is_some() => ListFormat::Csv,
         () if text.trim_ascii_start().starts_with(b"{") => ListFormat::JsonLines,
         () if w3c::is_w3c(text) => ListFormat::W3cLog,
         () if log::is_known(line) => ListFormat::AccessLog,
@@ -233,7 +234,7 @@ impl Look<'_> {
                     return Err(problem);
                 }
                 // Otherwise the TAB may be one that a client sent.
-                let is_unsure = config.urls.is_number() && !is_declared;
+                let is_unsure = config.urls.has_number() && !is_declared;
                 let count = if is_unsure { table::TABS_FIRST.len() } else { 1 };
                 return self.rows(&table::TABS_FIRST[..count]);
             }
@@ -482,7 +483,7 @@ impl Look<'_> {
             // An empty list, or lines that are not objects, which count as invalid.
             return match are_objects {
                 true => self.objects(vec![FieldPath::usual("url")], &fields, None),
-                false => Err(advice::no_object(self.text, self.config.format.is_some())),
+                false => Err(advice::no_object(self.name, self.text, self.config.format.is_some())),
             };
         }
         let first = self.lines().and_then(|mut lines| lines.next());

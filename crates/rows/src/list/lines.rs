@@ -156,15 +156,20 @@ fn are_numbers(first: &[u8], second: &[u8]) -> bool {
         && has_fraction(second.strip_prefix(b"-").unwrap_or(second))
 }
 
-/// Whether a text may be the rest of a URL: `00.html`, `id=1`, `a/b`. A media type is none, nor are another URL
-/// and an agent with its version.
+/// Whether a text may be the rest of a URL: `00.html`, `id=1`, `a/b`. A media type is none, nor are another URL,
+/// the name of a web server and an agent with its version.
 fn continues_url(text: &[u8]) -> bool {
     const TYPES: [&[u8]; 5] = [b"text/", b"application/", b"image/", b"audio/", b"video/"];
     let is_agent = || {
         let slash = text.iter().position(|&byte| byte == b'/');
         slash.is_some_and(|at| at > 0 && text.get(at + 1).is_some_and(u8::is_ascii_digit))
     };
-    if TYPES.iter().any(|kind| text.starts_with(kind)) || has_scheme(text) || is_agent() {
+    let is_server = text.starts_with(b"www.") && is_host(text);
+    if TYPES.iter().any(|kind| text.starts_with(kind))
+        || has_scheme(text)
+        || is_agent()
+        || is_server
+    {
         return false;
     }
     let has_extension = text.iter().rposition(|&byte| byte == b'.').is_some_and(|dot| {

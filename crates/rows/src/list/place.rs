@@ -141,9 +141,9 @@ impl Place {
         matches!(self, Place::Record | Place::Named(_))
     }
 
-    /// Whether numbers of columns name the place.
-    pub(crate) fn is_number(&self) -> bool {
-        self.is_asked() && self.names().iter().all(|name| name.parse::<usize>().is_ok())
+    /// Whether the number of a column names the place, perhaps among other names.
+    pub(crate) fn has_number(&self) -> bool {
+        self.is_asked() && self.names().iter().any(|name| name.parse::<usize>().is_ok())
     }
 
     /// Whether the value is to be read if the format has it.
@@ -249,7 +249,10 @@ impl TableColumn {
 
     /// Finds the column with a name, or else with a number.
     pub fn from_name(names: &[impl AsRef<[u8]>], given: &str) -> Option<TableColumn> {
-        called(names, &|name| name == given.as_bytes()).or_else(|| {
+        // As in a path, `\.` is a dot.
+        let plain = given.replace("\\.", ".");
+        let is = |name: &[u8]| name == given.as_bytes() || name == plain.as_bytes();
+        called(names, &is).or_else(|| {
             let place = given.parse::<usize>().ok()?.checked_sub(1)?;
             (place < names.len()).then_some(TableColumn::at(place))
         })

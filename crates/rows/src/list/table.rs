@@ -40,6 +40,21 @@ struct FirstRow {
     layout: Option<(&'static KnownLayout, ListConfig)>,
 }
 
+impl FirstRow {
+    /// Whether a header, with which `text` begins, is rather a comment: no cell is named, or the one that is
+    /// does not begin with the `#` of the line.
+    fn is_comment(&self, text: &[u8]) -> bool {
+        let is_own = |cell: &Vec<u8>| cell.trim_ascii_start().starts_with(b"#");
+        let is_name = self.column.is_named && is_own(&self.row[self.column.place]);
+        self.is_header && is_comment(text) && !is_name
+    }
+
+    /// Whether a flag names the column by a word.
+    fn is_named(&self) -> bool {
+        self.column.is_named && !is_number(self.row[self.column.place].trim_ascii())
+    }
+}
+
 /// The kind of a text's beginning, read as a table.
 enum FoundColumn {
     /// More must be read.
@@ -80,9 +95,7 @@ impl Look<'_> {
                 {
                     FoundColumn::More => return Ok(None),
                     // A number is that of a column of any row.
-                    FoundColumn::Row(row)
-                        if row.is_header && !row.column.is_named && is_comment(table.text) =>
-                    {
+                    FoundColumn::Row(row) if row.is_comment(table.text) => {
                         table.no_column(separators)
                     }
                     FoundColumn::Row(row) => {
@@ -132,18 +145,17 @@ impl Look<'_> {
             }
         }
         // Rows before a pause may fit another separator than those after it.
-        let tables = splits.iter().filter(|it| it.row.len() > 1).count();
-        let is_number = self.config.urls.is_number() && !self.is_whole;
+        let tables = separators.iter().filter(|it| self.splits_rows(**it)).count();
+        let is_number = self.config.urls.has_number() && !self.is_whole;
         if is_number && tables > 1 && self.has_few_rows(usual) {
             return Ok(FoundColumn::More);
         }
         let found = self.best_of(splits, separators)?;
-        let is_alone = |it: &FirstRow| !self.config.urls.is_asked() && !it.is_header;
+        let is_alone = |it: &FirstRow| !it.is_header && it.separator == usual && it.row.len() == 1;
         if found.as_ref().is_some_and(is_alone) {
             if !self.is_whole && self.has_few_rows(usual) {
                 return Ok(FoundColumn::More);
             }
-            lines::check(self.text, self.is_whole, false)?;
             self.check_alone(separators)?;
         }
         let separator = found.as_ref().map_or(usual, |found| found.separator);
@@ -155,17 +167,34 @@ impl Look<'_> {
     }
 
     /// Checks that a table without a header has one column in all rows looked at, whichever of `separators`
-    /// separates them.
+    /// separates them. The rows of a numbered column have its number of columns, or are invalid.
     fn check_alone(&self, separators: &[Separator]) -> Result<(), String> {
-        for (place, &separator) in separators.iter().enumerate() {
-            let mut rows = self.rows_looked_at(separator).enumerate();
-            match rows.find(|(_, row)| row.len() > 1) {
-                None => {}
-                Some(_) if place == 0 => return Err(self.no_header(separator)),
-                Some((number, _)) => return Err(advice::separator_in_row(number + 1, separator)),
+        let (usual, is_asked) = (separators[0], self.config.urls.is_asked());
+        if !is_asked && self.splits_rows(usual) {
+            return Err(self.no_header(usual));
+        }
+        lines::check(&self.cells_as_written(usual, self.text), true, false)?;
+        for &separator in &separators[1..] {
+            let mut rows = self.rows_looked_at(separator);
+            if let Some(place) = rows.position(|row| row.len() > 1) {
+                return Err(advice::separator_in_row(place + 1, separator));
             }
         }
         Ok(())
+    }
+
+    /// Whether a row has several cells.
+    fn splits_rows(&self, separator: Separator) -> bool {
+        self.rows_looked_at(separator).any(|row| row.len() > 1)
+    }
+
+    /// Returns the first cells that are not in quotes as lines. Whatever is in quotes is one value.
+    fn cells_as_written(&self, separator: Separator, text: &[u8]) -> Vec<u8> {
+        let look = Look { text, ..*self };
+        let rows = look.rows_as_written(separator);
+        let cells = rows.filter_map(|row| Fields::new(row, separator).next());
+        let plain = cells.filter(|cell| !cell.is_quoted());
+        plain.flat_map(|cell| [&cell.text()[..], b"\n"].concat()).collect()
     }
 
     /// Whether the text begins with a comment that has no URL in the numbered column.
@@ -176,7 +205,7 @@ impl Look<'_> {
             TableColumn::find(&row, urls).is_some_and(|column| is_target(&row[column.place]))
         };
         let is_line = is_comment(self.text) && LINES.first_end(self.text).is_some();
-        is_line && urls.is_number() && !separators.iter().any(has_url)
+        is_line && urls.has_number() && !separators.iter().any(has_url)
     }
 
     /// Returns the first row split at `separator`; `None` if it then lacks the column of the URL.
@@ -219,18 +248,16 @@ impl Look<'_> {
         let is_named = |it: &FirstRow| {
             let others = || separators.iter().filter(|other| **other != it.separator);
             // A record may have the name in a part that another separator ends.
-            let is_sure = it.separator == usual && at.is_asked() && !at.is_number();
+            let is_sure = it.separator == usual && at.is_asked() && it.is_named();
             it.is_header
                 && (is_sure || !others().any(is_record))
-                && (it.layout.is_some()
-                    || is_usual_name(it)
-                    || it.column.is_named && !at.is_number())
+                && (it.layout.is_some() || is_usual_name(it) || it.is_named())
         };
         if splits.iter().any(is_named) {
             // The first of those with as many columns.
             return Ok(splits.into_iter().filter(is_named).rev().max_by_key(|it| it.row.len()));
         }
-        if !at.is_number() {
+        if !at.has_number() {
             splits.retain(|it| it.separator == usual && !it.is_header);
             return Ok(splits.pop());
         }
@@ -245,7 +272,7 @@ impl Look<'_> {
         mut splits: Vec<FirstRow>,
         usual: Separator,
     ) -> Result<Option<FirstRow>, String> {
-        splits.retain(|it| it.row.len() > 1 || it.separator == usual);
+        splits.retain(|it| it.separator == usual || self.splits_rows(it.separator));
         let fits = |it: &FirstRow| self.has_url(it) || it.separator == usual && self.has_words(it);
         let (mut found, mut others): (Vec<_>, Vec<_>) = splits.into_iter().partition(fits);
         match &found[..] {
@@ -306,7 +333,7 @@ impl Look<'_> {
         let [_, others @ ..] = places;
         if row.len() == 1 && is_header {
             // A table with another delimiter is lines with more than a URL.
-            lines::check(&self.text[end..], self.is_whole, true)?;
+            lines::check(&self.cells_as_written(separator, &self.text[end..]), true, true)?;
         }
         let missing_max = layout.map_or(0, |layout| layout.missing_max);
         let (unit, count) = (config.unit, row.len());
@@ -371,12 +398,18 @@ impl Look<'_> {
 
     /// Returns the first rows.
     fn rows_looked_at(&self, separator: Separator) -> impl Iterator<Item = Vec<Vec<u8>>> {
+        self.rows_as_written(separator).map(move |row| first_row(row, separator).0)
+    }
+
+    /// Returns the first rows as they are written.
+    fn rows_as_written(&self, separator: Separator) -> impl Iterator<Item = &[u8]> {
         let framing = separator.framing();
         let end = if self.is_whole { self.text.len() } else { framing.last_end(self.text) };
         let mut rest = &self.text[..end];
         let rows = std::iter::from_fn(move || {
-            let (row, end) = first_row(rest, separator);
-            rest = rest.get(end..).filter(|_| end > 0)?;
+            let (_, end) = first_row(rest, separator);
+            let row = rest.get(..end).filter(|_| end > 0)?;
+            rest = &rest[end..];
             Some(row)
         });
         rows.take(RECORDS_LOOKED_AT_MAX)
@@ -511,7 +544,10 @@ pub(super) fn doubtful_header(text: &[u8]) -> Option<String> {
 /// shows the first row of a table without a header.
 fn is_record(row: &[Vec<u8>], place: usize) -> bool {
     let has_number = || row.iter().any(|cell| is_number(cell));
-    has_scheme(&row[place]) || advice::is_site(row, place) && has_number()
+    let is_number_next_to_url = || is_number(row[place].trim_ascii()) && has_target(row);
+    has_scheme(&row[place])
+        || is_number_next_to_url()
+        || advice::is_site(row, place) && has_number()
 }
 
 /// Whether the first row has names, one of them for the column at `place`, which is known by its number.
@@ -558,7 +594,8 @@ fn value_column(
 
 /// Whether a text begins with a line that a program writes before the header of a table.
 fn is_comment(text: &[u8]) -> bool {
-    text.starts_with(b"#") || separator_in(text).is_some()
+    let is_empty = text.starts_with(b"\n") || text.starts_with(b"\r\n");
+    is_empty || text.starts_with(b"#") || separator_in(text).is_some()
 }
 
 /// Returns the problem of a first row that may be a comment.
@@ -571,7 +608,7 @@ fn in_comment(text: &[u8], problem: String) -> Result<FoundColumn, String> {
 }
 
 /// Returns the separator that a line names, as spreadsheets read it: `sep=;`.
-fn separator_in(text: &[u8]) -> Option<Separator> {
+pub(super) fn separator_in(text: &[u8]) -> Option<Separator> {
     let end = memchr::memchr(b'\n', text).unwrap_or(text.len());
     let line = text[..end].strip_suffix(b"\r").unwrap_or(&text[..end]);
     let inside = line.strip_prefix(b"\"").and_then(|line| line.strip_suffix(b"\""));

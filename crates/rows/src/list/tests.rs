@@ -313,6 +313,49 @@ fn a_table_of_one_column_without_a_header() {
     }
 }
 
+/// The first row is not all that tells what separates columns.
+#[test]
+fn a_first_row_of_one_cell_hides_no_separator() {
+    let config = |names: &[&str]| ListConfig { urls: at(names), ..ListConfig::default() };
+    let rows = "https://a.example/d;1\nhttps://a.example/d;2\n";
+    for (head, names) in [
+        ("\n", &["1"][..]),
+        ("# Crawl of https://c.example/\n", &["1"]),
+        ("Report, 2026\n", &["1"]),
+        ("", &["1"]),
+        ("", &["url", "1"]),
+    ] {
+        let rows = if head.starts_with('R') { rows.replace('\n', ", x\n") } else { rows.into() };
+        let error =
+            chunks("a.csv", format!("{head}{rows}").as_bytes(), 1 << 20, &config(names)).error;
+        assert!(error.contains("separate"), "{head}{rows}{error}");
+    }
+    let plain = ListConfig::default();
+    let found = |text: &str, config: &ListConfig| chunks("a.csv", text.as_bytes(), 1 << 20, config);
+    // A line that begins with `#` is no header by a name in it.
+    let urls = ok(&["https://a.example/d"]);
+    for (text, config) in [
+        ("# all pages, url\nurl,x\nhttps://a.example/d,5\n", &plain),
+        ("#id,url\n1,https://a.example/d\n", &config(&["2"])),
+        ("#id,#url\n1,https://a.example/d\n", &config(&["#url"])),
+        ("\n\r\nid,url\n1,https://a.example/d\n", &plain),
+        ("url,page.url\nx,https://a.example/d\n", &config(&["page\\.url"])),
+        ("\"url\"\n\"https://a.example/d\"\n", &plain),
+    ] {
+        let read = found(text, config);
+        let records: Vec<_> = read.records.iter().map(|(_, url)| url.clone()).collect();
+        assert_eq!((records, &*read.error), (urls.clone(), ""), "{text}");
+    }
+    assert!(
+        found("# a, url\nhttps://a.example/,https://b.example/\n", &plain)
+            .error
+            .contains("no header")
+    );
+    // Commas in quotes belong to the URL.
+    let quoted = "url\n\"https://a.example/x,5\"\n\"https://a.example/x,6\"\n";
+    assert_eq!(found(quoted, &plain).error, "");
+}
+
 #[test]
 fn items_of_json_arrays_are_records() {
     let plain = ListConfig::default();
