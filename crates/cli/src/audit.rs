@@ -14,7 +14,7 @@ use portcullis_survey::{Audit, Findings, page, tables};
 use super::args::{AUDIT_FORMATS, AuditArgs, PolicyArgs};
 use super::engine::{self, thread_pool};
 use super::files::Files;
-use super::output::{CompleteOutput, Output, OutputFile};
+use super::output::{CompleteOutput, Output, OutputFile, SummaryForm};
 use super::plan::{self, TimePlan, VisitPlan};
 use super::stream;
 use super::summary;
@@ -25,7 +25,8 @@ const TOP: usize = 50;
 
 pub fn run(mut args: AuditArgs, files: &Files) -> anyhow::Result<()> {
     let policy_args = args.policies;
-    if args.output.is_empty() {
+    let prints = args.output.is_empty();
+    if prints {
         args.output.push(OutputFile::default());
     }
     let formats = args.output.iter().map(|path| plan::format(args.format, path, AUDIT_FORMATS));
@@ -34,7 +35,11 @@ pub fn run(mut args: AuditArgs, files: &Files) -> anyhow::Result<()> {
         .iter()
         .zip(&formats)
         .try_for_each(|(path, format)| plan::no_page_on_terminal(path, *format))?;
-    let summary = plan::summary(&args.run)?;
+    let mut summary = plan::summary(&args.run)?;
+    if prints && args.run.summary.is_empty() {
+        // The report says it all.
+        summary.form = SummaryForm::None;
+    }
     let mut questions = plan::questions(args.agents, &args.input.reading, policy_args.dialect())?;
     let baseline = plan::baseline(args.baseline)?;
     plan::record_agents(args.agent_of_record, &[], &mut questions)?;
