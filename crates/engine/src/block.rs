@@ -189,19 +189,25 @@ impl BlockQuery<'_> {
         if settings.limits.candidates_tried_max.is_none() {
             return leave_open(starts, outcomes, open);
         }
+        // Fours of queries with a path each; what is left is copied.
+        let paths_of_fours = if columns == 1 { paths } else { &[] };
+        let mut fours = starts.as_chunks().0.iter().zip(paths_of_fours.as_chunks().0);
         let mut length = 0;
-        for first in (0..starts.len()).step_by(FOUR) {
-            let probed = kind.first_probes(lines, four_of(starts, paths, first, columns));
+        outcomes.resize(starts.len().next_multiple_of(FOUR), Outcome::LOST);
+        for (number, outcomes) in (0..).step_by(FOUR).zip(outcomes.as_chunks_mut().0) {
+            let four = match fours.next() {
+                Some((starts, paths)) => {
+                    Four { number, starts: starts.map(Start::word), paths: *paths }
+                }
+                None => four_of(starts, paths, number, columns),
+            };
+            let probed = kind.first_probes(lines, four);
             let room = open[length..].first_chunk_mut();
             *room.expect("room for four more") = probed.open;
             length += probed.left;
-            match outcomes[first..].first_chunk_mut() {
-                Some(four) => *four = probed.outcomes,
-                None => {
-                    outcomes[first..].iter_mut().zip(probed.outcomes).for_each(|(to, it)| *to = it)
-                }
-            }
+            *outcomes = probed.outcomes;
         }
+        outcomes.truncate(starts.len());
         length
     }
 
@@ -213,7 +219,10 @@ impl BlockQuery<'_> {
         for query in &queries[..open] {
             let (number, Start(start)) = (query.number(), starts[query.number()]);
             let path = paths[if columns == 1 { number } else { number / columns }];
-            let lines = lines.get(start as usize..).unwrap_or_default();
+            let Some(lines) = lines.get(start as usize..) else {
+                outcomes[number] = Outcome::LOST;
+                continue;
+            };
             let found = Found::new(lines, path, query.open(), kind);
             if found.open.any() {
                 let limits = &settings.limits;
@@ -243,14 +252,8 @@ fn leave_open(starts: &[Start], outcomes: &mut [Outcome], open: &mut [OpenQuery]
 
 /// Returns four queries; opaque starts and empty paths after the last one.
 #[inline(always)]
-fn four_of<'p>(starts: &[Start], paths: &[&'p [u8]], first: usize, columns: usize) -> Four<'p> {
-    let number = first as u32;
-    if columns == 1
-        && let Some(starts) = starts[first..].first_chunk::<FOUR>()
-        && let Some(paths) = paths[first..].first_chunk()
-    {
-        return Four { number, starts: starts.map(Start::word), paths: *paths };
-    }
+fn four_of<'p>(starts: &[Start], paths: &[&'p [u8]], number: u32, columns: usize) -> Four<'p> {
+    let first = number as usize;
     let start = |place| starts.get(first + place).copied().map_or(OPAQUE, Start::word);
     let path = |place| paths.get((first + place) / columns).copied().unwrap_or_default();
     Four { number, starts: std::array::from_fn(start), paths: std::array::from_fn(path) }
