@@ -9,6 +9,7 @@ use std::cmp::Reverse;
 
 use portcullis_dialect::decision::{Answer, PolicyState, Reason, Verdict};
 use portcullis_dialect::usage::{Label, Preference};
+use portcullis_robots::url::UrlText;
 use portcullis_set::Damage;
 use portcullis_set::batch::{AgeCounts, Answers, OriginRecords};
 
@@ -171,7 +172,7 @@ impl Counts {
     ///
     /// If there is not one decision for each URL and agent.
     #[inline]
-    pub fn add_block<R: AsRef<[u8]>>(
+    pub fn add_block<R: UrlText>(
         &mut self,
         urls: &[R],
         bytes: u64,
@@ -353,11 +354,7 @@ impl Counts {
 
     /// Looks up and counts unknown hosts, and states that reasons do not determine, in a block.
     #[cold]
-    fn add_rare<R: AsRef<[u8]>>(
-        &mut self,
-        urls: &[R],
-        answers: &Answers<'_>,
-    ) -> Result<(), Damage> {
+    fn add_rare<R: UrlText>(&mut self, urls: &[R], answers: &Answers<'_>) -> Result<(), Damage> {
         // These reasons do not depend on the agent, so the first agent's are enough.
         let decisions = answers.decisions().chunks_exact(self.agents.len());
         let reasons: Vec<Reason> = decisions.map(|decisions| decisions[0].reason()).collect();

@@ -15,6 +15,7 @@
 
 use portcullis_engine::marks::{WINDOW_BYTES, marks_in};
 use portcullis_engine::vectors::{Kind, Vectors, Work};
+use portcullis_robots::url::{UnusualBytes, UrlText};
 use wide::u8x32;
 
 use super::Terminator;
@@ -27,13 +28,18 @@ pub struct Record<'a> {
     url: &'a [u8],
     end_bytes: u8,
     problem: Option<Problem>,
+    is_usual: bool,
 }
 
-impl AsRef<[u8]> for Record<'_> {
-    /// The URL of the record.
+impl UrlText for Record<'_> {
     #[inline]
-    fn as_ref(&self) -> &[u8] {
-        self.url()
+    fn url(&self) -> &[u8] {
+        self.url
+    }
+
+    #[inline]
+    fn is_usual(&self) -> bool {
+        self.is_usual
     }
 }
 
@@ -42,17 +48,17 @@ impl<'a> Record<'a> {
     #[inline]
     pub(crate) fn plain(whole: &'a [u8], end_bytes: u8) -> Record<'a> {
         let url = &whole[..whole.len() - usize::from(end_bytes)];
-        Record { whole, url, end_bytes, problem: None }
+        Record { whole, url, end_bytes, problem: None, is_usual: false }
     }
 
     /// Returns the record with another URL.
     pub(crate) fn with_url(self, url: &'a [u8]) -> Record<'a> {
-        Record { url, ..self }
+        Record { url, is_usual: false, ..self }
     }
 
     /// Returns the record without a URL, which makes it invalid.
     pub(crate) fn with_problem(self, problem: Problem) -> Record<'a> {
-        Record { url: b"", problem: Some(problem), ..self }
+        Record { problem: Some(problem), ..self.with_url(b"") }
     }
 
     /// Returns why the record has no URL, or `None` if it has one, even an empty one.
@@ -92,17 +98,46 @@ pub struct Records<'a> {
     chunk: &'a [u8],
     start: usize,
     terminator: Terminator,
-    /// The start of the window that was scanned last.
-    window: usize,
-    /// A bit for each terminator in that window that has not been used.
-    ends: u64,
+    /// Whether records are URLs, of which it is found which ones are usual.
+    are_urls: bool,
+    /// Windows that were scanned ahead, and the start of the first one. Sums wrap, because at first they are before
+    /// the chunk.
+    windows: Windows,
+    first: usize,
+    /// The number of the first window that has marks.
+    next: usize,
+    seen: Seen,
+}
+
+/// For each of some windows, a bit for each terminator, and if records are URLs for each byte that is unusual.
+type Windows = [u64; WINDOWS_AT_ONCE];
+
+/// Windows that are scanned at once: two pages, or a block of short URLs.
+const WINDOWS_AT_ONCE: usize = 128;
+
+/// The bytes of a record before its terminator, as far as they were seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Seen {
+    /// Usual bytes alone.
+    Usual,
+    /// The CR of its end, after usual bytes.
+    Cr,
+    /// Others, or it is not known.
+    Any,
 }
 
 impl<'a> Records<'a> {
     /// Splits `chunk`, which begins at a record.
     pub fn new(chunk: &'a [u8], terminator: Terminator) -> Records<'a> {
-        let ends = marks_in(chunk, is_end(terminator));
-        Records { chunk, start: 0, terminator, window: 0, ends }
+        let (windows, next) = ([0; WINDOWS_AT_ONCE], WINDOWS_AT_ONCE);
+        let first = 0_usize.wrapping_sub(WINDOWS_AT_ONCE * WINDOW_BYTES);
+        let (are_urls, seen) = (false, Seen::Any);
+        Records { chunk, start: 0, terminator, are_urls, windows, first, next, seen }
+    }
+
+    /// Returns the same records, whose texts are URLs. It takes less time to decide them then.
+    pub(crate) fn of_urls(self, are_urls: bool) -> Records<'a> {
+        Records { are_urls, ..self }
     }
 
     /// Returns the bytes after the last record that was returned.
@@ -146,10 +181,46 @@ impl<'a> Iterator for Records<'a> {
 
 impl std::iter::FusedIterator for Records<'_> {}
 
-/// Returns which bytes end records.
+/// Returns a bit for each terminator in the first window of a text.
 #[inline(always)]
-fn is_end(terminator: Terminator) -> impl Fn(u8x32) -> u8x32 {
-    move |chunk| chunk.simd_eq(u8x32::splat(terminator.byte()))
+fn ends_in(text: &[u8], terminator: Terminator) -> u64 {
+    marks_in(text, |chunk| chunk.simd_eq(u8x32::splat(terminator.byte())))
+}
+
+/// Marks the terminators in the windows of a chunk from `first` on, or its unusual bytes, which include
+/// terminators.
+#[inline(always)]
+fn scan(
+    (chunk, first): (&[u8], usize),
+    terminator: Terminator,
+    unusual: Option<UnusualBytes>,
+    windows: &mut Windows,
+) {
+    let text = &chunk[first..];
+    if first == 0 || text.len() < WINDOWS_AT_ONCE * WINDOW_BYTES {
+        windows.fill(0);
+        for (marks, window) in windows.iter_mut().zip(text.chunks(WINDOW_BYTES)) {
+            *marks = match unusual {
+                None => ends_in(window, terminator),
+                // Any byte, in the windows at both ends of the chunk.
+                Some(_) => u64::MAX >> (WINDOW_BYTES - window.len()),
+            };
+        }
+    }
+    // No closures: they would be compiled without the vectors.
+    let Some(unusual) = unusual else {
+        for (marks, window) in windows.iter_mut().zip(text.as_chunks::<WINDOW_BYTES>().0) {
+            *marks = ends_in(window, terminator);
+        }
+        return;
+    };
+    let done = usize::from(first == 0);
+    let Some(text) = text.get(done * WINDOW_BYTES..) else { return };
+    let (before, _) = chunk[chunk.len() - text.len() - 1..].as_chunks();
+    for ((marks, before), window) in windows[done..].iter_mut().zip(before).zip(text.as_chunks().0)
+    {
+        *marks = unusual.marks(before, window);
+    }
 }
 
 /// See [`Records::split`].
@@ -163,24 +234,53 @@ impl Work for Split<'_, '_> {
 
     // One loop with its state in registers, which writes each record in place.
     #[inline(always)]
-    fn with(self, _: impl Kind) -> usize {
+    fn with(self, kind: impl Kind) -> usize {
         let Split { records, block } = self;
-        let Records { chunk, mut start, terminator, mut window, mut ends } = *records;
-        let is_of_lines = terminator == Terminator::LineFeed;
+        let Records { chunk, terminator, are_urls, mut start, mut seen, .. } = *records;
+        let byte = terminator.byte();
+        // Before NUL, a CR is part of the text.
+        let cr = if terminator == Terminator::LineFeed { b'\r' } else { byte };
+        let unusual = UnusualBytes::new(kind).filter(|_| are_urls);
+        let unseen = if unusual.is_some() { Seen::Usual } else { Seen::Any };
+        let mut window = records.first.wrapping_add(records.next * WINDOW_BYTES);
         let mut places = block.iter_mut();
         'full: loop {
-            while ends != 0 {
-                let Some(place) = places.next() else { break 'full };
-                let end = window + ends.trailing_zeros() as usize;
-                ends &= ends - 1;
-                let whole = &chunk[start..end + 1];
-                let has_cr = matches!(whole, [.., b'\r', _]) & is_of_lines;
-                *place = Record::plain(whole, 1 + u8::from(has_cr));
-                start = end + 1;
+            for marks in &mut records.windows[records.next..] {
+                let mut left = *marks;
+                while left != 0 {
+                    let end = window + left.trailing_zeros() as usize;
+                    if chunk[end] != byte {
+                        let is_end = chunk[end] == cr && chunk.get(end + 1) == Some(&byte);
+                        (left, seen) = match is_end && seen == Seen::Usual {
+                            true => (left & (left - 1), Seen::Cr),
+                            false => (from_end(chunk, window, left, terminator), Seen::Any),
+                        };
+                        continue;
+                    }
+                    let Some(place) = places.next() else {
+                        *marks = left;
+                        records.next = window.wrapping_sub(records.first) / WINDOW_BYTES;
+                        break 'full;
+                    };
+                    let (url, whole) = (&chunk[start..end], &chunk[start..=end]);
+                    (start, left) = (end + 1, left & (left - 1));
+                    if seen == Seen::Usual {
+                        let (end_bytes, problem) = (1, None);
+                        *place = Record { whole, url, end_bytes, problem, is_usual: true };
+                        continue;
+                    }
+                    let has_cr = url.last() == Some(&cr);
+                    let is_usual = seen == Seen::Cr;
+                    *place = Record { is_usual, ..Record::plain(whole, 1 + u8::from(has_cr)) };
+                    seen = unseen;
+                }
+                window = window.wrapping_add(WINDOW_BYTES);
             }
-            if window + WINDOW_BYTES < chunk.len() {
-                window += WINDOW_BYTES;
-                ends = marks_in(&chunk[window..], is_end(terminator));
+            records.next = WINDOWS_AT_ONCE;
+            let after = records.first.wrapping_add(WINDOWS_AT_ONCE * WINDOW_BYTES);
+            if after < chunk.len() {
+                (records.first, records.next) = (after, 0);
+                scan((chunk, after), terminator, unusual, &mut records.windows);
                 continue;
             }
             if start < chunk.len()
@@ -191,10 +291,19 @@ impl Work for Split<'_, '_> {
             }
             break;
         }
-        (records.start, records.window, records.ends) = (start, window, ends);
+        (records.start, records.seen) = (start, seen);
         let left = places.len();
         block.len() - left
     }
+}
+
+/// Returns the marks of a window from the next terminator on, after the first mark. Not inlined: the loop needs the
+/// registers.
+#[cold]
+#[inline(never)]
+fn from_end(chunk: &[u8], window: usize, marks: u64, terminator: Terminator) -> u64 {
+    let ends = ends_in(&chunk[window..], terminator) & marks & (marks - 1);
+    marks & u64::MAX.checked_shl(ends.trailing_zeros()).unwrap_or(0)
 }
 
 #[cfg(test)]
@@ -208,16 +317,27 @@ mod tests {
     type Parts<'a> = Vec<(&'a [u8], &'a [u8])>;
 
     /// Splits in blocks, which is checked against one record at a time.
-    fn split(chunk: &[u8], terminator: Terminator) -> Parts<'_> {
-        let (mut records, mut all) = (Records::new(chunk, terminator), Vec::new());
-        let mut block = vec![Record::default(); RECORDS_AT_ONCE];
-        while {
-            records.fill(&mut block);
-            !block.is_empty()
-        } {
-            all.extend_from_slice(&block);
+    fn split<'a>(chunk: &'a [u8], terminator: Terminator) -> Parts<'a> {
+        let in_blocks = |mut records: Records<'a>| {
+            let (mut all, mut block) = (Vec::new(), vec![Record::default(); RECORDS_AT_ONCE]);
+            while {
+                records.fill(&mut block);
+                !block.is_empty()
+            } {
+                all.extend_from_slice(&block);
+            }
+            all
+        };
+        let records = Records::new(chunk, terminator);
+        let all = in_blocks(records.clone());
+        assert_eq!(records.clone().collect::<Vec<_>>(), all);
+        assert!(all.iter().all(|record| !record.is_usual));
+        let urls = in_blocks(records.of_urls(true));
+        for record in urls.iter().filter(|record| record.is_usual) {
+            assert!(record.text().iter().all(|byte| byte.is_ascii_graphic()), "{record:?}");
         }
-        assert_eq!(Records::new(chunk, terminator).collect::<Vec<_>>(), all);
+        let urls: Vec<_> = urls.into_iter().map(|it| Record { is_usual: false, ..it }).collect();
+        assert_eq!(urls, all);
         all.iter().map(|record| (record.text(), record.end())).collect()
     }
 
@@ -286,6 +406,25 @@ mod tests {
                     assert_eq!(split(&chunk, terminator), expected, "{chunk:?}");
                 }
             }
+        }
+    }
+
+    #[test]
+    fn most_urls_are_usual() {
+        for end in ["\n", "\r\n"] {
+            let (usual, other) =
+                ("https://a.example/page", ["/a b", "/%41", "/.a", "/\r", "/\u{e9}"]);
+            let texts = (0..1000).map(|number| match number % 7 {
+                0 => format!("{usual}{}{usual}{end}", other[number / 7 % other.len()]),
+                _ => format!("{usual}{end}"),
+            });
+            let chunk = texts.collect::<String>();
+            let records = Records::new(chunk.as_bytes(), Terminator::LineFeed).of_urls(true);
+            let records: Vec<Record> = records.collect();
+            assert!(records.iter().step_by(7).all(|record| !record.is_usual));
+            let found = records.iter().filter(|record| record.is_usual).count();
+            let detected = Vectors::detect().name() == "AVX2";
+            assert!(if detected { found > 840 } else { found == 0 }, "{found}");
         }
     }
 

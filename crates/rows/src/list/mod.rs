@@ -701,6 +701,7 @@ impl List {
             Framing::Byte(terminator) => terminator,
             _ => Terminator::LineFeed,
         };
-        Records::new(chunk, terminator)
+        let are_urls = matches!(self.layout, Layout::Text) && self.hosts.is_none();
+        Records::new(chunk, terminator).of_urls(are_urls)
     }
 }

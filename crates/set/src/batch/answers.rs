@@ -3,6 +3,7 @@
 use portcullis_dialect::decision::{Answer, PolicyState, Verdict};
 use portcullis_dialect::usage::Preference;
 use portcullis_robots::policy::CrawlDelay;
+use portcullis_robots::url::UrlText;
 
 use super::freshness::AgeCounts;
 use super::pieces::OriginRecords;
@@ -99,7 +100,7 @@ impl Session {
     /// ([`PolicySet::has_history`](crate::PolicySet::has_history)), or the numbers of times and
     /// records differ, or the numbers of agents and records.
     #[inline]
-    pub fn decide<'r, R: AsRef<[u8]> + 'r>(
+    pub fn decide<'r, R: UrlText + 'r>(
         &mut self,
         records: impl Into<Records<'r, R>>,
     ) -> Result<Answers<'_>, Damage> {
@@ -159,7 +160,7 @@ impl Answers<'_> {
     /// # Panics
     ///
     /// If `urls` are others.
-    pub fn origins<'p, R: AsRef<[u8]>>(
+    pub fn origins<'p, R: UrlText>(
         &'p self,
         urls: &'p [R],
     ) -> impl Iterator<Item = OriginRecords<'p>> + use<'p, R> {

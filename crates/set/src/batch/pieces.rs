@@ -8,11 +8,12 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
+use std::slice::IterMut;
 
 use portcullis_dialect::dialect::PathRules;
 use portcullis_engine::vectors::Vectors;
 use portcullis_robots::url::{
-    BadUrl, EachUrl, PlainUrl, Recalled, UrlBeginning, UrlHead, compared_path, host_key,
+    BadUrl, EachUrl, PlainUrl, Recalled, UrlBeginning, UrlHead, UrlText, compared_path, host_key,
     may_be_odd, plain_urls, split_assuming,
 };
 
@@ -132,8 +133,8 @@ impl Written {
 /// A block that is being split.
 struct Filling<'r, 's> {
     pieces: &'s mut Pieces,
-    /// The path of each URL.
-    paths: &'s mut [&'r [u8]],
+    /// The paths of the URLs from the next one on.
+    paths: IterMut<'s, &'r [u8]>,
     splitting: Splitting<'s>,
     table: Option<&'s HostTable<'s>>,
 }
@@ -171,7 +172,7 @@ impl<'r> EachUrl<'r> for Filling<'r, '_> {
     fn url(&mut self, number: usize, record: &'r [u8], plain_url: Option<PlainUrl>) {
         let Filling { pieces, paths, splitting, table } = self;
         let url = number as u32;
-        paths[number] = match plain_url {
+        let path = match plain_url {
             None => pieces.push_other(url, record, *splitting, *table),
             Some(PlainUrl { head, has_plain_path, .. }) => {
                 let path = &record[head.bytes()..];
@@ -182,6 +183,7 @@ impl<'r> EachUrl<'r> for Filling<'r, '_> {
                 }
             }
         };
+        *paths.next().expect("a path for each URL") = path;
     }
 }
 
@@ -214,7 +216,7 @@ impl Pieces {
     /// table to search. A record without a scheme gets the assumed one, if there is one. Returns the
     /// paths that are part of their records; [`Pieces::with_written`] adds the others.
     #[inline]
-    pub(super) fn fill<'r, R: AsRef<[u8]>>(
+    pub(super) fn fill<'r, R: UrlText>(
         &mut self,
         records: &'r [R],
         splitting: Splitting<'_>,
@@ -232,7 +234,7 @@ impl Pieces {
         self.odd.clear();
         let (rules, _, vectors) = splitting;
         let mut paths: Vec<&[u8]> = vec![&[]; records.len()];
-        let mut filling = Filling { pieces: self, paths: &mut paths, splitting, table };
+        let mut filling = Filling { pieces: self, paths: paths.iter_mut(), splitting, table };
         plain_urls(records, rules.escapes, vectors, &mut filling);
         paths
     }
@@ -358,7 +360,7 @@ impl Pieces {
     }
 
     /// Finds the hosts of the block in the table, and checks the numbers of their policies.
-    pub(super) fn find<R: AsRef<[u8]>>(
+    pub(super) fn find<R: UrlText>(
         &mut self,
         table: &HostTable<'_>,
         records: &[R],
@@ -378,7 +380,7 @@ impl Pieces {
                 Some(policy) => policy,
                 None => {
                     let pieces = (&self.others[..], &self.written);
-                    policy_of_other(table, host, pieces, records[host.url()].as_ref())?
+                    policy_of_other(table, host, pieces, records[host.url()].url())?
                 }
             };
             host.policy = known(policy)?;
@@ -418,14 +420,14 @@ impl Pieces {
     }
 
     /// Returns the URLs of each host with scheme and key, in their order.
-    pub(super) fn origins<'p, R: AsRef<[u8]>>(
+    pub(super) fn origins<'p, R: UrlText>(
         &'p self,
         urls: &'p [R],
     ) -> impl Iterator<Item = OriginRecords<'p>> + use<'p, R> {
         assert_eq!(urls.len(), self.urls, "these are other URLs");
         self.hosts.iter().enumerate().map(|(number, host)| {
             let pieces = (&self.others[..], &self.written);
-            let [scheme, key] = host.scheme_and_key(pieces, urls[host.url()].as_ref());
+            let [scheme, key] = host.scheme_and_key(pieces, urls[host.url()].url());
             OriginRecords { records: self.urls_of_host(number), scheme, key }
         })
     }

@@ -7,7 +7,7 @@ use portcullis_engine::StepCounts;
 use portcullis_robots::access::UnixSeconds;
 use portcullis_robots::policy::explain;
 use portcullis_robots::syntax::RobotsTxt;
-use portcullis_robots::url::{BadUrl, compared_path, host_key, split_assuming};
+use portcullis_robots::url::{BadUrl, UrlText, compared_path, host_key, split_assuming};
 
 use super::asking::Asked;
 use super::classifier::{Classifier, Explained};
@@ -146,7 +146,7 @@ impl Session {
 
     /// Decides a block of records, as [`Session::decide`] says.
     #[inline]
-    pub(super) fn decide_records<R: AsRef<[u8]>>(
+    pub(super) fn decide_records<R: UrlText>(
         &mut self,
         Records { urls: records, times, agents }: Records<'_, R>,
     ) -> Result<(), Damage> {
@@ -166,7 +166,7 @@ impl Session {
         let last_blank = std::mem::take(&mut self.blank);
         self.agents.recognise(&self.classifier, agents)?;
         let is_blank =
-            !matches!(times, Times::Each(_)) && records.iter().all(|it| it.as_ref().is_empty());
+            !matches!(times, Times::Each(_)) && records.iter().all(|it| it.url().is_empty());
         let is_again = last_blank == records.len() && self.found.is_empty() != has_times;
         if is_blank && is_again && last_blank > 0 {
             // A small compressed file may be line ends without number. Their block is decided once.

@@ -67,12 +67,23 @@ impl ByteSet {
         let mut set = [false; 256];
         let mut byte = 0;
         while byte < 256 {
-            let is_end = matches!(byte as u8, b'#' | b'\\' | b'\'' | b'%' | 0..=b' ');
-            set[byte] = is_end || !matches!(treatment(byte as u8, escapes), Treatment::Keep);
+            set[byte] = is_changed(byte as u8, escapes);
             byte += 1;
         }
         ByteSet::new(&set)
     }
+
+    /// The bytes of usual URLs: those that are in none of the sets above. None is outside ASCII.
+    const USUAL: ByteSet = {
+        let mut set = [false; 256];
+        let mut byte = 0;
+        while byte < 256 {
+            // This form changes the most bytes.
+            set[byte] = !is_changed(byte as u8, Escapes::Uri);
+            byte += 1;
+        }
+        ByteSet::new(&set)
+    };
 
     fn from_changed(escapes: Escapes) -> &'static ByteSet {
         match escapes {
@@ -82,6 +93,12 @@ impl ByteSet {
             Escapes::Uri => const { &ByteSet::changed(Escapes::Uri) },
         }
     }
+}
+
+/// Returns whether a byte ends a path or might change, or no URL has it.
+const fn is_changed(byte: u8, escapes: Escapes) -> bool {
+    let is_end = matches!(byte, b'#' | b'\\' | b'\'' | b'%' | 0..=b' ');
+    is_end || !matches!(treatment(byte, escapes), Treatment::Keep)
 }
 
 /// The rows of a [`ByteSet`].
@@ -96,6 +113,8 @@ pub(super) struct Rows {
 impl Chunks for Avx2 {
     type Chunk = __m256i;
     type Changed = Rows;
+
+    const FINDS_UNUSUAL: bool = true;
 
     #[inline(always)]
     fn load(self, bytes: &[u8; WIDTH]) -> __m256i {
@@ -163,6 +182,31 @@ impl Chunks for Avx2 {
         // SAFETY: as above.
         unsafe { !same(marks, _mm256_setzero_si256()) }
     }
+}
+
+/// Returns the bytes of usual URLs, for [`unusual`].
+#[inline(always)]
+pub(super) fn usual(_: Avx2) -> Rows {
+    // SAFETY: as above.
+    unsafe { rows(&ByteSet::USUAL) }
+}
+
+/// Returns a mask of the bytes of `chunk` that are not usual, and dots after slashes in `before`, which begins
+/// one byte earlier.
+#[inline(always)]
+pub(super) fn unusual(_: Avx2, usual: Rows, before: __m256i, chunk: __m256i) -> u32 {
+    // SAFETY: as above.
+    unsafe { mark_unusual(usual, before, chunk) }
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn mark_unusual(Rows { lower, upper }: Rows, before: __m256i, chunk: __m256i) -> u32 {
+    // A shuffle takes the lower half of a byte in ASCII, and nothing for others.
+    let of_lower = _mm256_shuffle_epi8(lower, chunk);
+    let high = _mm256_and_si256(_mm256_srli_epi16::<4>(chunk), _mm256_set1_epi8(15));
+    let usual = _mm256_and_si256(of_lower, _mm256_shuffle_epi8(upper, high));
+    same(_mm256_andnot_si256(pairs(before, chunk), usual), _mm256_setzero_si256())
 }
 
 #[inline]

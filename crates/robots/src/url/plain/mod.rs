@@ -36,7 +36,8 @@ use memchr::memchr3;
 use portcullis_dialect::dialect::Escapes;
 use portcullis_dialect::limits::{HOST_BYTES_MAX, URL_BYTES_MAX};
 use portcullis_engine::bytes::are_same;
-use portcullis_engine::vectors::{Kind, Portable, Vectors, Work};
+use portcullis_engine::marks::WINDOW_BYTES;
+use portcullis_engine::vectors::{Avx2, Kind, Portable, Vectors, Work};
 
 use portable::{behind_letter, both_ends, name_bytes, padded};
 pub(super) use portable::{first_marked, first_marked_in_pattern};
@@ -237,6 +238,9 @@ trait Chunks: Copy {
     /// Says which bytes change.
     type Changed: Copy;
 
+    /// Whether records may be known to be usual: [`UnusualBytes`] are found with these vectors.
+    const FINDS_UNUSUAL: bool;
+
     fn load(self, bytes: &[u8; WIDTH]) -> Self::Chunk;
 
     /// Returns a mask of the bytes that are the same in both chunks.
@@ -434,6 +438,58 @@ pub enum Recalled<'b, K> {
 /// The bytes of the shortest scheme and host: `http://a`.
 const SHORTEST_BYTES: usize = 8;
 
+/// The text of a URL: any bytes, or a record of a list of which more is known.
+pub trait UrlText {
+    /// Returns the text.
+    fn url(&self) -> &[u8];
+
+    /// Returns whether no byte of the text is one that [`UnusualBytes`] finds. False if that is not known.
+    #[inline(always)]
+    fn is_usual(&self) -> bool {
+        false
+    }
+}
+
+impl<T: AsRef<[u8]>> UrlText for T {
+    #[inline(always)]
+    fn url(&self) -> &[u8] {
+        self.as_ref()
+    }
+}
+
+/// Finds the bytes that usual URLs do not have: those that end a path or may change in one, in any dialect, those
+/// that no URL has, and dots after slashes.
+#[derive(Clone, Copy)]
+pub struct UnusualBytes {
+    avx2: Avx2,
+    #[cfg(target_arch = "x86_64")]
+    usual: avx2::Rows,
+}
+
+impl UnusualBytes {
+    /// Returns `None` without AVX2: finding these bytes takes longer than it saves then.
+    #[inline(always)]
+    pub fn new(kind: impl Kind) -> Option<UnusualBytes> {
+        #[cfg(target_arch = "x86_64")]
+        return kind.avx2().map(|avx2| UnusualBytes { avx2, usual: avx2::usual(avx2) });
+        #[cfg(not(target_arch = "x86_64"))]
+        return kind.avx2().map(|avx2| UnusualBytes { avx2 });
+    }
+
+    /// Returns a bit for each byte of a window. `before` begins one byte earlier.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "x86_64"), expect(unused_variables, reason = "there is no value"))]
+    pub fn marks(self, before: &[u8; WINDOW_BYTES], window: &[u8; WINDOW_BYTES]) -> u64 {
+        #[cfg(target_arch = "x86_64")]
+        return (0..WINDOW_BYTES).step_by(WIDTH).fold(0, |all, start| {
+            let [before, chunk] = [before, window].map(|text| chunk_at(self.avx2, text, start));
+            all | u64::from(avx2::unusual(self.avx2, self.usual, before, chunk)) << start
+        });
+        #[cfg(not(target_arch = "x86_64"))]
+        match self.avx2 {}
+    }
+}
+
 /// The receiver of each URL of a block. Its functions should be `inline(always)`, so that they
 /// are compiled for the vectors.
 pub trait EachUrl<'r> {
@@ -460,7 +516,7 @@ pub trait EachUrl<'r> {
 
 /// Calls `each` with each record, in order.
 #[inline]
-pub fn plain_urls<'r, R: AsRef<[u8]>>(
+pub fn plain_urls<'r, R: UrlText>(
     records: &'r [R],
     escapes: Escapes,
     vectors: Vectors,
@@ -475,7 +531,7 @@ struct PlainUrls<'r, 'e, R, E> {
     each: &'e mut E,
 }
 
-impl<'r, R: AsRef<[u8]>, E: EachUrl<'r>> Work for PlainUrls<'r, '_, R, E> {
+impl<'r, R: UrlText, E: EachUrl<'r>> Work for PlainUrls<'r, '_, R, E> {
     type Output = ();
 
     #[inline(always)]
@@ -489,7 +545,7 @@ impl<'r, R: AsRef<[u8]>, E: EachUrl<'r>> Work for PlainUrls<'r, '_, R, E> {
     }
 }
 
-impl<'r, R: AsRef<[u8]>, E: EachUrl<'r>> PlainUrls<'r, '_, R, E> {
+impl<'r, R: UrlText, E: EachUrl<'r>> PlainUrls<'r, '_, R, E> {
     // No closures: one that is not inlined is not compiled for the vectors.
     #[inline(always)]
     fn by<C: Chunks>(self, chunks: C) {
@@ -497,15 +553,22 @@ impl<'r, R: AsRef<[u8]>, E: EachUrl<'r>> PlainUrls<'r, '_, R, E> {
         let changed = (escapes, chunks.changed_by(escapes));
         let mut last = LastHead::none(chunks);
         for (number, record) in records.iter().enumerate() {
-            let record = record.as_ref();
+            let (is_usual, record) = (record.is_usual(), record.url());
+            let is_usual = C::FINDS_UNUSUAL && is_usual && record.len() <= URL_BYTES_MAX;
             let first = match record.first_chunk() {
                 Some(bytes) => chunks.load(bytes),
                 None => chunks.load(&padded(record)),
             };
+            if is_usual && last.shares(chunks, first) > last.shared_bytes {
+                // Nearly all records of a list in order.
+                let (head, is_shared, has_plain_path) = (last.head, true, true);
+                each.url(number, record, Some(PlainUrl { head, is_shared, has_plain_path }));
+                continue;
+            }
             let is_shared = last.is_shared(chunks, record, first);
             if !is_shared {
                 let beginning = beginning_of(chunks, first);
-                let beginning = beginning.as_ref().filter(|_| may_be_plain(record));
+                let beginning = beginning.as_ref().filter(|_| is_usual || may_be_plain(record));
                 let (head, recalled) = match beginning.and_then(|it| each.recall(it)) {
                     Some((head, known)) => (Some(head), Recalled::Known(known)),
                     None => (head_of(chunks, record, first), Recalled::New(beginning)),
@@ -519,7 +582,11 @@ impl<'r, R: AsRef<[u8]>, E: EachUrl<'r>> PlainUrls<'r, '_, R, E> {
                 each.head(number, record, head, recalled);
             }
             let head = last.head;
-            let plain_url = match has_plain_path(chunks, changed, record, head) {
+            let has_plain_path = match is_usual {
+                true => Some(true),
+                false => has_plain_path(chunks, changed, record, head),
+            };
+            let plain_url = match has_plain_path {
                 Some(has_plain_path) => Some(PlainUrl { head, is_shared, has_plain_path }),
                 None => {
                     last = LastHead::none(chunks);
@@ -578,11 +645,17 @@ impl<'r, C: Chunks> LastHead<'r, C> {
         LastHead { head, shared_bytes, record, first }
     }
 
+    /// Returns how many bytes of the first chunk a record shares.
+    #[inline(always)]
+    fn shares(&self, chunks: C, first: C::Chunk) -> usize {
+        (!chunks.same(first, self.first)).trailing_zeros() as usize
+    }
+
     /// See [`UrlHead::is_shared`].
     #[inline(always)]
     fn is_shared(&self, chunks: C, record: &[u8], first: C::Chunk) -> bool {
         // Including the `/` after the head.
-        match (!chunks.same(first, self.first)).trailing_zeros() as usize {
+        match self.shares(chunks, first) {
             WIDTH if self.shared_bytes >= WIDTH => {
                 self.shared_bytes <= record.len() && self.head.is_shared(self.record, record)
             }

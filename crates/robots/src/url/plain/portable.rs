@@ -11,6 +11,8 @@ impl Chunks for Portable {
     type Chunk = u8x32;
     type Changed = Escapes;
 
+    const FINDS_UNUSUAL: bool = false;
+
     #[inline(always)]
     fn load(self, bytes: &[u8; WIDTH]) -> u8x32 {
         u8x32::new(*bytes)

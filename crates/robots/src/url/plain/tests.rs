@@ -14,8 +14,9 @@ use crate::url::{compared_path, host_key, normalise, split, unclear_path};
 fn plain_urls_at(records: &[&[u8]], escapes: Escapes) -> Vec<Option<PlainUrl>> {
     let mut kinds = Vectors::all().into_iter().map(|vectors| {
         let see = |remembers| {
+            let marked = marked(records);
             let mut found = Found { records, urls: Vec::new(), remembers, next: None };
-            plain_urls(records, escapes, vectors, &mut found);
+            plain_urls(&marked, escapes, vectors, &mut found);
             assert_eq!(found.urls.len(), records.len());
             found.urls
         };
@@ -28,6 +29,65 @@ fn plain_urls_at(records: &[&[u8]], escapes: Escapes) -> Vec<Option<PlainUrl>> {
     let portable = kinds.next().expect("every processor has portable vectors");
     kinds.for_each(|found| assert_eq!(found, portable, "{:?}", Shown(records)));
     portable
+}
+
+/// Returns the records, half of them with what is known of their bytes.
+fn marked<'r>(records: &[&'r [u8]]) -> Vec<Marked<'r>> {
+    let is_usual =
+        |(place, text): (usize, &&[u8])| (place + text.len()).is_multiple_of(2) && are_usual(text);
+    records.iter().enumerate().map(|it| Marked { text: it.1, is_usual: is_usual(it) }).collect()
+}
+
+/// A record, and what is known of its bytes.
+struct Marked<'r> {
+    text: &'r [u8],
+    is_usual: bool,
+}
+
+impl UrlText for Marked<'_> {
+    fn url(&self) -> &[u8] {
+        self.text
+    }
+
+    fn is_usual(&self) -> bool {
+        self.is_usual
+    }
+}
+
+/// Returns whether no byte of a text is unusual.
+fn are_usual(text: &[u8]) -> bool {
+    text.iter().all(|byte| is_usual(*byte)) && !text.windows(2).any(|pair| pair == b"/.")
+}
+
+fn is_usual(byte: u8) -> bool {
+    let stays =
+        |dialect: &&Dialect| matches!(treatment(byte, dialect.paths.escapes), Treatment::Keep);
+    byte > b' ' && !b"#\\'%".contains(&byte) && Dialect::ALL.iter().all(stays)
+}
+
+#[test]
+fn unusual_bytes_are_marked() {
+    struct Marks<'t>(&'t [u8; 1 + WINDOW_BYTES]);
+    impl Work for Marks<'_> {
+        type Output = Option<u64>;
+        fn with(self, kind: impl Kind) -> Option<u64> {
+            let [before, window] = [self.0.first_chunk()?, self.0.last_chunk()?];
+            Some(UnusualBytes::new(kind)?.marks(before, window))
+        }
+    }
+    for place in 0..WINDOW_BYTES {
+        for [before, byte] in (0..=u16::MAX).map(u16::to_be_bytes) {
+            let mut text = [b'a'; 1 + WINDOW_BYTES];
+            (text[place], text[1 + place]) = (before, byte);
+            let expected = (0..WINDOW_BYTES)
+                .filter(|at| !is_usual(text[1 + at]) || text[*at..].starts_with(b"/."))
+                .fold(0, |all, at| all | 1 << at);
+            for marks in Vectors::all().into_iter().filter_map(|vectors| vectors.run(Marks(&text)))
+            {
+                assert_eq!(marks, expected, "{}", text.escape_ascii());
+            }
+        }
+    }
 }
 
 thread_local! {
