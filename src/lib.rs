@@ -24,7 +24,7 @@
 //! Without a file the status decides: 404 allows everything, 503 nothing. [`Robots::parse`] reads a
 //! file alone, and [`Robots::parse_as`] by another [`Dialect`]. [`Robots::explain`] returns the groups
 //! that apply, the deciding rule and the losing rules, and the same for usage preferences. The example
-//! `fetch` does all of it with reqwest and tokio.
+//! `fetch` fetches a file and decides with reqwest and tokio.
 //!
 //! # Many hosts, many URLs
 //!

@@ -77,8 +77,9 @@ impl Error for SetError {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// Opening reads the header, so it takes the same time for ten hosts and ten million. Any bytes may
-/// be opened: what is read is compared with checksums, and damage is a [`SetError`], never a decision.
+/// [`PolicySet::map`] reads the header, so it takes the same time for ten hosts and ten million. Any
+/// bytes may be opened: what is read is compared with checksums, and damage is a [`SetError`], never a
+/// decision.
 #[derive(Clone, Debug)]
 pub struct PolicySet(Arc<set::PolicySet>);
 

@@ -145,11 +145,11 @@ fn numbers_are_times_if_their_unit_is_named() {
             if is_error {
                 assert_fails(
                     &output,
-                    &[file, "most of its times are numbers", "--time-unit s, ms or us"],
+                    &[file, "most of its times are numbers", "--time-unit s, ms, us or ns"],
                 );
             } else {
                 assert_status(&output, 0);
-                assert_says(&output, &["--time-unit s, ms or us"]);
+                assert_says(&output, &["--time-unit s, ms, us or ns"]);
                 let shown = folder.ok(format!("{line} --summary text"));
                 assert_says(&shown, &[&format!("{numbers} without a time")]);
                 let summary = folder.ok(format!("{line} --summary json"));

@@ -278,7 +278,7 @@ pub fn labels(UsageArgs { usage: labels }: UsageArgs) -> anyhow::Result<Vec<Labe
 /// Describes a set that cannot be asked as of a time.
 pub fn no_history(set: &PolicySet) -> String {
     format!(
-        "{}: it has only the newest files; compile their captures with --history, and pass that set with -p",
+        "{}: only the newest files; compile their captures with --history, and pass that set with -p",
         set.name()
     )
 }
@@ -317,7 +317,7 @@ pub fn times(
     if at.is_none() && each == Place::Usual {
         let given = [("--and-now", and_now), ("--before-first", before_first.is_some())];
         if let Some((flag, _)) = given.into_iter().find(|(_, is_given)| *is_given) {
-            bail!("{flag} needs times: use --at or --time-field too");
+            bail!("{flag} needs a time: use --at, or --time-field for lists");
         }
         return Ok(None);
     }

@@ -404,7 +404,7 @@ fn accounts_of_earlier_runs_stay() {
     assert_eq!(schema.metadata()["portcullis.2"], "{}");
     let fields = Columns::default().fields(&["One"], "").unwrap();
     let error = Template::from_list(&again, &fields).unwrap_err().to_string();
-    assert!(error.contains("'One'; pass ‹column_prefix›"), "{error}");
+    assert!(error.contains("'One'") && error.contains("‹column_prefix›"), "{error}");
     let template = Template::from_list(&again, &[]).unwrap();
     assert_eq!(template.check("a", Some(&again)), Ok(()));
     for other in [Some(&*list), None] {

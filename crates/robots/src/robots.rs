@@ -1,6 +1,6 @@
 //! The front door: one robots.txt file, one agent at a time.
 //!
-//! [`Robots`] parses a file, [`AgentRules`] decides for one agent. Both follow RFC 9309 unless a
+//! [`Robots`] parses a file, and [`AgentRules`] decides for one agent. Both follow RFC 9309 unless a
 //! [`Dialect`] is given. For the URLs of many hosts, use a policy set; for groups, lines and notes,
 //! use [`RobotsTxt`].
 //!
@@ -8,9 +8,9 @@
 //! origin without a file allows everything, and an origin whose server fails allows nothing.
 //!
 //! Parsing is linear in the file. [`Robots::agent`] copies the rules that apply. [`AgentRules`] tries
-//! them one by one for the first URLs, then compiles their [rule set](portcullis_engine::ruleset) and
-//! asks it, without a lock, as a policy set asks the same bytes. So one question costs little more than
-//! parsing, and each of many costs little. Nothing fails: any text is a valid robots.txt file, and an
+//! them one by one for the first URLs, then compiles them into a [rule set](portcullis_engine::ruleset),
+//! which answers later URLs without a lock. So a single URL costs little more than parsing, and each of
+//! many costs little. Nothing fails: any text is a valid robots.txt file, and an
 //! invalid URL gets [`Verdict::Invalid`], which is not allowed.
 //!
 //! ```
@@ -135,12 +135,12 @@ fn within_header(text: &str) -> &str {
 }
 
 impl<'t> Robots<'t> {
-    /// Parses a file by RFC 9309. Bytes past the first 500 KiB are ignored.
+    /// Parses a file by RFC 9309. Lines that end after the first 500 KiB are ignored.
     pub fn parse<T: AsRef<[u8]> + ?Sized>(text: &'t T) -> Robots<'t> {
         Robots::parse_as(text, &RFC_9309)
     }
 
-    /// Parses a file by another dialect. Bytes past the first 500 KiB are ignored.
+    /// Parses a file by another dialect. Lines that end after the first 500 KiB are ignored.
     pub fn parse_as<T: AsRef<[u8]> + ?Sized>(text: &'t T, dialect: &'static Dialect) -> Robots<'t> {
         Robots::with_bytes_max(text.as_ref(), dialect, Some(ROBOTS_BYTES_MAX))
     }
@@ -158,7 +158,7 @@ impl<'t> Robots<'t> {
     /// Reads the response to GET /robots.txt by RFC 9309, section 2.3.1: 2xx is the file, 4xx allows
     /// everything, 5xx disallows everything.
     ///
-    /// The first argument is the status, or an [`Fetched`] such as [`Fetched::NoResponse`] if there was no
+    /// The first argument is the status, or a [`Fetched`] such as [`Fetched::NoResponse`] if there was no
     /// complete response. Redirects are the caller's to follow, at least five; one that was not
     /// followed disallows everything, as does 304, which answers a conditional request. Bytes past the
     /// first 500 KiB are ignored.

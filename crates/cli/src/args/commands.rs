@@ -481,7 +481,8 @@ pub struct CompileArgs {
 ///
 /// Two sets without FILE: a row for each changed origin, in the order of hosts, with the change
 /// (added, gone, state, state-and-usage, rules, rules-and-usage or usage), the old and the new
-/// state, without a file with its verdict (`unavailable allow`). The states are equal if only rules or usage changed. With -a, a change of rules has a row
+/// state; for an origin without a file, state and verdict (`unavailable allow`). The states are equal
+/// if only rules or usage changed. With -a, a change of rules has a row
 /// for each crawler whose rules changed, and is left out if there is none; other changes have one
 /// row without an agent. Rules are compared as patterns in normal form with their verdicts, by
 /// precedence. Without -a, the user-agent lines and rules of the file are compared.

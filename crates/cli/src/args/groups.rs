@@ -26,12 +26,12 @@ pub struct AgentArgs {
     /// Product tokens of crawlers, separated by commas
     ///
     /// `*` is any crawler that no group names. `A+B` is one crawler that follows the groups of B if
-    /// no group names A; `A+B+C` goes on so. `A!` is a crawler that does not read the groups for `*` (in koster1996 and
-    /// original1994, `!` is part of the token). `@NAME` is a list: @ai-training, @ai-search,
-    /// @ai-assistant, @ai-all, @search or @documented; or one known crawler as its operator
-    /// documents it, such as @YandexBot. `portcullis --agent-lists` shows them. `@FILE` is a file
-    /// with one product token per line and comments after `#`. A repeated name is used once. This
-    /// flag may be given multiple times.
+    /// no group names A; `A+B+C` falls back in this order. `A!` is a crawler that does not read the
+    /// groups for `*` (in koster1996 and original1994, `!` is part of the token). `@NAME` is a list:
+    /// @ai-training, @ai-search, @ai-assistant, @ai-all, @search or @documented; or one known
+    /// crawler as its operator documents it, such as @YandexBot. `portcullis --agent-lists` shows
+    /// them. `@FILE` is a file with one product token per line and comments after `#`. A repeated
+    /// name is used once. This flag may be given multiple times.
     #[arg(
         short,
         long = "agents",

@@ -46,7 +46,7 @@ pub struct Explanation {
     pub path: Vec<u8>,
     /// Whether the dialect allows the path because it is the path of robots.txt.
     pub robots_txt: bool,
-    /// The agent's token that the groups name; `None` for default groups.
+    /// The agent's token that the groups name; `None` if the default groups apply, or none.
     pub token: Option<String>,
     /// The groups that apply, each by the user-agent line that names the agent; empty if none does.
     pub groups: Vec<ExplainedRecord>,
@@ -105,7 +105,7 @@ fn shown(bytes: &[u8]) -> String {
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct UsageExplanation {
-    /// The agent's token that the groups name; `None` for default groups.
+    /// The agent's token that the groups name; `None` if the default groups apply, or none.
     pub token: Option<String>,
     /// The groups that apply, as usage divides them; empty if none does.
     pub groups: Vec<ExplainedRecord>,

@@ -551,7 +551,7 @@ impl List {
     /// none.
     pub fn note_on_units(&self, noticed: Noticed) -> Option<&'static str> {
         (noticed.count(Doubts::NO_UNIT) > 0).then_some(
-            "some times are numbers, so these records have none; name their unit with ‹time_unit› s, ms or us",
+            "some times are numbers, so these records have none; name their unit with ‹time_unit› s, ms, us or ns",
         )
     }
 
@@ -632,7 +632,8 @@ impl List {
             }
         }
         let numbers = noticed.count(Doubts::NO_UNIT);
-        let problem = "most of its times are numbers; name their unit with ‹time_unit› s, ms or us";
+        let problem =
+            "most of its times are numbers; name their unit with ‹time_unit› s, ms, us or ns";
         if 2 * numbers > count as u64 { Err(problem.to_owned()) } else { Ok(()) }
     }
 

@@ -49,7 +49,7 @@ impl Doubts {
                 format!("{requests} with a target on another origin than {names_hosts}")
             }
             Doubts::NO_QUERY => format!(
-                "{requests} whose queries this server does not log; a rule with `?` may decide otherwise"
+                "{requests} without their queries, which this server does not log; a rule with `?` may decide otherwise"
             ),
             _ => format!(
                 "{requests} whose paths this server logs without escapes; a rule with an escape may decide \

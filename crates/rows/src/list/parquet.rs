@@ -94,7 +94,7 @@ fn checked(mut leaf: Leaf, value: Value, unit: Option<TimeUnit>) -> Result<Leaf,
     let (fits, types): (fn(&DataType) -> bool, _) = match value {
         Value::Time if leaf.unit.is_none() && holds_numbers(&leaf.data_type) => {
             return Err(format!(
-                "the column {} holds {}; name the unit of the times with ‹time_unit› s, ms or us",
+                "the column {} holds {}; name the unit of the times with ‹time_unit› s, ms, us or ns",
                 leaf.name, leaf.data_type
             ));
         }

@@ -102,7 +102,7 @@ impl Look<'_> {
                         let list = table.with_first_row(*row)?;
                         let note = list.note.map(|note| match comments {
                             0 => note,
-                            lines => format!("{note}, {} before it", counted(lines, "line")),
+                            lines => format!("{note}, {} skipped before", counted(lines, "line")),
                         });
                         return Ok(Some(List { note, comments, ..list }));
                     }

@@ -222,8 +222,8 @@ pub enum ColumnsError {
     Twice(String),
     /// Two columns would have the same name.
     #[error(
-        "two columns would have the name '{0}'; pass ‹column_prefix› and a prefix, such as pc_, or omit \
-         one of the agents"
+        "two columns would have the name '{0}': one of the list and one that is added, or two that are added; \
+         pass ‹column_prefix› and a prefix, such as pc_"
     )]
     SameName(String),
 }
