@@ -127,8 +127,8 @@ pub struct DecidingRule {
     /// A host with the rule: of the hosts that share its policy, the one with the most URLs in the
     /// list, or else the first by name. `*` if one file applies to every URL.
     pub host: Text,
-    /// The number of hosts that share the rule's policy. If URLs were decided as of times, hosts of
-    /// the list for which it was in force.
+    /// The number of hosts that share the rule's policy. If URLs were decided as of times, or by the last
+    /// file that a crawler reads, hosts of the list for which it was in force.
     pub hosts: u64,
     pub line: u32,
     /// `allow` or `disallow`.
@@ -292,7 +292,7 @@ impl Audit {
             let (by_agent, crawlers) = self.by_agent(&counts.disallowed);
             HostRow {
                 host: Text::cut(key),
-                records: counts.policies.sum(),
+                records: counts.records,
                 disallowed: by_agent.iter().sum(),
                 by_agent,
                 crawlers,
@@ -330,7 +330,7 @@ impl Audit {
                 let found = file.rules().get(rule.index())?;
                 Some(DecidingRule {
                     host: Text::cut(host_of(policy)),
-                    hosts: if findings.has_times { asked[policy].hosts } else { used.hosts },
+                    hosts: if findings.has_earlier { asked[policy].hosts } else { used.hosts },
                     line: found.line.get(),
                     verdict: found.verdict.as_str(),
                     rule: Text::cut(found.value),

@@ -6,6 +6,7 @@
 //! decides, and for each host that occurs and each of its policies. Agents with the same answers share a
 //! counter, so most hosts and rules have one or two, whatever the number of agents.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use portcullis_dialect::decision::{Decision, Verdict};
@@ -55,7 +56,9 @@ impl ByAgents {
 /// The counts of the URLs of one host. Agents are those of the classifier, also if each record has its own.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct HostCounts {
-    /// The URLs that each policy decided, by number.
+    pub records: u64,
+    /// The URLs that each policy decided, by number. The last file that a crawler reads in place of a policy
+    /// counts too.
     pub policies: Figures<u64, u32>,
     /// The URLs that some agents must not fetch.
     pub disallowed: ByAgents,
@@ -77,8 +80,8 @@ pub struct Findings {
     pub(crate) hosts: Map<Vec<u8>, HostCounts>,
     /// The rules that decided a URL, by policy and number.
     pub(crate) rules: Map<(u32, RuleID), RuleCounts>,
-    /// Whether records were decided as of a time.
-    pub(crate) has_times: bool,
+    /// Whether other policies than the newest decided: as of a time, or as the last file of a crawler.
+    pub(crate) has_earlier: bool,
     /// The requests of a chunk, and how soon all came. Empty unless each record has an agent of its own.
     requests: Requests,
     pub(crate) paces: Paces,
@@ -89,11 +92,12 @@ impl Findings {
     /// Adds the findings of the next chunk in the order of the input, which has none afterwards.
     pub fn add(&mut self, chunk: &mut Findings) {
         self.counts.merge(&chunk.counts);
-        self.has_times |= chunk.has_times;
+        self.has_earlier |= chunk.has_earlier;
         self.paces.add(&mut chunk.requests, AUDIT_STREAMS_MAX);
         self.products.add(&mut chunk.products, AUDIT_PRODUCTS_MAX);
-        for (key, HostCounts { policies, disallowed }) in chunk.hosts.drain() {
+        for (key, HostCounts { records, policies, disallowed }) in chunk.hosts.drain() {
             let host = self.hosts.entry(key).or_default();
+            host.records += records;
             host.policies.merge(&policies);
             disallowed.0.iter().for_each(|(agents, urls)| host.disallowed.add(agents, *urls));
         }
@@ -112,13 +116,15 @@ pub struct Worker {
     session: Session,
     /// The agents that must not fetch a URL.
     disallowed: Agents,
-    /// The rules that decided a URL, and for which agents.
-    decided: Vec<(RuleID, Agents)>,
+    /// The rules that decided a URL, with their policies, and for which agents.
+    decided: Vec<((u32, RuleID), Agents)>,
+    /// The policies that agents read in place of that of a URL.
+    copies: BTreeSet<u32>,
 }
 
 impl Worker {
     pub(crate) fn new(session: Session) -> Worker {
-        Worker { session, disallowed: Vec::new(), decided: Vec::new() }
+        Worker { session, disallowed: Vec::new(), decided: Vec::new(), copies: BTreeSet::new() }
     }
 
     /// Counts the records of a chunk and replaces `found` with what is found.
@@ -127,8 +133,8 @@ impl Worker {
     ///
     /// If the input, or a part of the set that is read, is damaged.
     pub fn work(&mut self, piece: Piece<'_, '_>, found: &mut Findings) -> Result<(), ChunkError> {
-        let Worker { session, disallowed, decided } = self;
-        let Findings { counts, hosts, rules, has_times, requests, products, .. } = found;
+        let Worker { session, disallowed, decided, copies } = self;
+        let Findings { counts, hosts, rules, has_earlier, requests, products, .. } = found;
         let has_own_agents = session.classifier().has_agent_per_record();
         counts.clear(session.classifier().answers_per_record(), SUMMARY_UNKNOWN_HOSTS_MAX);
         if !has_own_agents {
@@ -138,23 +144,29 @@ impl Worker {
         products.clear();
         hosts.clear();
         rules.clear();
-        *has_times = false;
+        *has_earlier = false;
         let [_, has_clients] = piece.rows.list().visit_parts();
         piece.work(session, counts).decide(0, |block, mut answers, _| {
-            *has_times |= answers.has_times();
+            *has_earlier |= answers.has_times();
             each_host(block, &answers, |host, policy, records, decisions| {
                 let host = hosts.entry_ref(host).or_default();
+                host.records += records.len() as u64;
                 host.policies.add(policy, records.len() as u64);
                 let agents = answers.per_record();
                 for (record, decisions) in records.zip(decisions.chunks_exact(agents)) {
                     // Nothing is decided without an agent.
                     let first = if has_own_agents { answers.agent(record).unwrap_or(0) } else { 0 };
                     sort(decisions, first, disallowed, decided);
+                    copies.clear();
+                    copies
+                        .extend(decisions.iter().map(|(read, _)| *read).filter(|it| *it != policy));
+                    *has_earlier |= !copies.is_empty();
+                    copies.iter().for_each(|copy| host.policies.add(*copy, 1));
                     if disallowed.iter().any(|agents| *agents != 0) {
                         host.disallowed.add(disallowed, 1);
                     }
                     for (rule, agents) in &*decided {
-                        let rule = rules.entry((policy, *rule)).or_default();
+                        let rule = rules.entry(*rule).or_default();
                         rule.urls.add(agents, 1);
                         if rule.samples.len() < AUDIT_SAMPLES {
                             rule.samples.push(cut_to_show(block[record].url()).into());
@@ -171,15 +183,19 @@ impl Worker {
     }
 }
 
+/// A decision, and the number of the policy that it comes from.
+type FromPolicy = (u32, Decision);
+
 /// Calls `with` for the records of each host and policy in a block. As of times, the records of an origin
 /// may have different policies.
 fn each_host(
     block: &[Record<'_>],
     answers: &Answers<'_>,
-    mut with: impl FnMut(&[u8], u32, Range<usize>, &[Decision]),
+    mut with: impl FnMut(&[u8], u32, Range<usize>, &[FromPolicy]),
 ) -> Result<(), Damage> {
     let agents = answers.per_record();
     let decisions = answers.decisions_with_rules()?;
+    let mut decided = Vec::new();
     let is_universal = answers.session().classifier().set().is_universal();
     for OriginRecords { records, scheme, key } in answers.origins(block) {
         let with_scheme = (!is_of_web(scheme)).then(|| key_with_scheme(scheme, key));
@@ -188,8 +204,11 @@ fn each_host(
         for policies in answers.policies()[records].chunk_by(|one, next| one == next) {
             let end = start + policies.len();
             if let Some(policy) = policies[0].number() {
-                let decisions = &decisions[start * agents..end * agents];
-                with(host, policy.0, start..end, decisions);
+                let of_records = start * agents..end * agents;
+                let read = |answer| answers.policy_read(answer).number().unwrap_or(policy).0;
+                decided.clear();
+                decided.extend(of_records.map(|answer| (read(answer), decisions[answer])));
+                with(host, policy.0, start..end, &decided);
             }
             start = end;
         }
@@ -200,21 +219,21 @@ fn each_host(
 /// Finds the agents that must not fetch a URL, and the rules that decided it. The decisions are for the agents
 /// from number `first`.
 fn sort(
-    decisions: &[Decision],
+    decisions: &[FromPolicy],
     first: usize,
     disallowed: &mut Agents,
-    decided: &mut Vec<(RuleID, Agents)>,
+    decided: &mut Vec<((u32, RuleID), Agents)>,
 ) {
     let words = (first + decisions.len()).div_ceil(64);
     disallowed.clear();
     disallowed.resize(words, 0);
     decided.clear();
-    for (agent, decision) in (first..).zip(decisions) {
+    for (agent, (policy, decision)) in (first..).zip(decisions) {
         let (word, bit) = (agent / 64, 1 << (agent % 64));
         if decision.verdict == Verdict::Disallow {
             disallowed[word] |= bit;
         }
-        let Some(rule) = decision.rule else { continue };
+        let Some(rule) = decision.rule.map(|rule| (*policy, rule)) else { continue };
         let place = decided.iter().position(|(other, _)| *other == rule);
         let place = place.unwrap_or_else(|| {
             decided.push((rule, vec![0; words]));

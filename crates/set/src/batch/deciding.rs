@@ -13,7 +13,7 @@ use super::classifier::Classifier;
 use super::session::Session;
 use crate::Damage;
 use crate::layout::partition_point;
-use crate::stored::{AppliedGroups, PolicyNumber};
+use crate::stored::{AppliedGroups, PolicyNumber, RecordPolicy};
 
 /// A decision with its rule, and its text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,6 +101,15 @@ impl Answers<'_> {
         let decisions = self.decisions().iter().enumerate().map(with_rule).collect();
         classifier.set.has_length()?;
         decisions
+    }
+
+    /// Returns the policy that an answer comes from: that of its record, or the last file that a crawler reads
+    /// in its place. The rules of [`Answers::rule`] are in this one.
+    pub fn policy_read(&self, answer: usize) -> RecordPolicy {
+        match self.session.copies.of(answer) {
+            Some((policy, ..)) => policy.into(),
+            None => self.session.policies[answer / self.per_record()],
+        }
     }
 
     /// Returns whose rules were asked for an answer; `None` if no rules were.
