@@ -4,7 +4,6 @@ use std::cmp::Reverse;
 use std::time::Instant;
 
 use portcullis_build::{LoadConfig, read_text};
-use portcullis_files::scratch::Scratch;
 use portcullis_lint::{Diagnostic, LintConfig, Severity, lint};
 use portcullis_report::Account;
 use portcullis_robots::access::UnixSeconds;
@@ -63,7 +62,6 @@ pub fn run(mut args: AuditArgs, files: &Files) -> anyhow::Result<()> {
     let policies = engine::load(&pool, &policy_args, &questions)?;
     policies.show_notes(summary.form);
     let classifier = engine::classifier(&policies.set, &questions)?;
-    let scratch = Scratch::new(None, None);
     let baseline = baseline.map(|it| it.noted_agents(&policies.set, summary.form)).transpose()?;
     let baseline = baseline.as_deref().and_then(<[_]>::first);
     let top = args.top.top.unwrap_or(TOP);
@@ -87,7 +85,7 @@ pub fn run(mut args: AuditArgs, files: &Files) -> anyhow::Result<()> {
     let mut account = summary::account(&policies, &inputs, &findings.counts, notes, times);
     // Equal inputs give equal reports.
     let time = account.time.take();
-    let mut report = pool.install(|| audit.report(&findings, account, &scratch))?;
+    let mut report = pool.install(|| audit.report(&findings, account))?;
     policies.set.is_whole()?;
     let newest = || "newest".to_owned();
     let as_of = |times: &TimePlan| times.all.map_or_else(newest, UnixSeconds::to_rfc3339);

@@ -14,17 +14,15 @@ use std::cmp::Reverse;
 use std::fmt;
 use std::sync::Arc;
 
-use portcullis_build::set_as_of;
 use portcullis_dialect::decision::Verdict;
 use portcullis_dialect::id::RuleID;
 use portcullis_dialect::usage::Label;
-use portcullis_files::scratch::Scratch;
 use portcullis_report::account::format;
 use portcullis_report::{Account, Pace};
 use portcullis_robots::policy::Crawler;
 use portcullis_set::batch::{Classifier, Session};
 use portcullis_set::stored::PolicyNumber;
-use portcullis_set::{Damage, PolicySet, SetError};
+use portcullis_set::{Damage, PolicySet};
 use portcullis_text::figures::{grouped, largest};
 use portcullis_text::visible::visible;
 use serde::Serialize;
@@ -199,19 +197,17 @@ impl Audit {
     }
 
     /// Returns the report of all findings, with the account of the decisions. Surveys the set for the agents,
-    /// or for the agents of records: reads every policy once, on the calling thread's rayon pool. The set as of
-    /// a time is compiled in `scratch`. The files of the rules that are shown are parsed again.
+    /// or for the agents of records: reads every policy once, on the calling thread's rayon pool. The files of
+    /// the rules that are shown are parsed again.
     ///
     /// # Errors
     ///
-    /// If the set is damaged, or a temporary file fails.
-    pub fn report(
-        &self,
-        findings: &Findings,
-        mut account: Account,
-        scratch: &Scratch,
-    ) -> Result<Report, SetError> {
-        let (survey, policies) = self.survey(&self.agents(findings), scratch)?;
+    /// If the set is damaged.
+    pub fn report(&self, findings: &Findings, mut account: Account) -> Result<Report, Damage> {
+        let facts = FactReader::new(&self.set, &self.agents(findings), self.baseline.as_ref())?;
+        let (mut policies, rows) = (Vec::new(), (self.top, AUDIT_SAMPLES));
+        let as_of = self.classifier.one_time();
+        let survey = Survey::each_policy(facts, as_of, rows, |rules| policies.push(rules))?;
         self.add_paces(findings, &mut account);
         let has_own_agents = self.classifier.has_agent_per_record();
         Ok(Report {
@@ -236,26 +232,6 @@ impl Audit {
         let found = findings.counts.agents_of_records().map(|agent| &all[agent]);
         let found = found.filter(is_named).cloned();
         found.chain([Crawler::unnamed()]).collect()
-    }
-
-    /// Surveys the set for some agents. Returns the rules of the policies of all times too, by number.
-    fn survey(
-        &self,
-        agents: &[Crawler],
-        scratch: &Scratch,
-    ) -> Result<(Survey, Vec<PolicyRules>), SetError> {
-        let (set, baseline) = (&self.set, self.baseline.as_ref());
-        let (mut policies, rows) = (Vec::new(), (self.top, AUDIT_SAMPLES));
-        let facts = FactReader::new(set, agents, baseline)?;
-        let newest = Survey::each_policy(facts, rows, |rules| policies.push(rules))?;
-        let survey = match set_as_of(&self.classifier, scratch)? {
-            Some(then) => {
-                let facts = FactReader::new(&then, agents, baseline)?;
-                Survey::each_policy(facts, rows, drop)?
-            }
-            None => newest,
-        };
-        Ok((survey, policies))
     }
 
     /// Adds to the crawlers of an account how soon their requests came.

@@ -4,6 +4,8 @@
 //! Every fact is exact over all paths and read from the stored rule sets. Agents to which the same
 //! groups and usage records apply share one computation; a rule set is searched once for the set.
 
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
 use portcullis_dialect::decision::{PolicyState, Reason, Verdict};
@@ -12,16 +14,15 @@ use portcullis_dialect::words;
 use portcullis_engine::RuleSetBuf;
 use portcullis_engine::pattern::PatternList;
 use portcullis_lint::analysis::{Reach, Relation, relation};
-use portcullis_robots::access::UnixSeconds;
-use portcullis_robots::policy::{Audience, Crawler, UsageGroups, UsageRules, WithoutFile};
+use portcullis_robots::policy::{Audience, Crawler, UsageGroups, UsageRules};
 use portcullis_robots::syntax::RobotsTxt;
 use portcullis_set::stored::{
-    AgentTokens, EntryRules, PolicyEntry, PolicyNumber, Read, StoredCapture, StoredHost,
-    StoredPolicy,
+    AgentTokens, EntryRules, PolicyEntry, PolicyNumber, Read, StoredPolicy,
 };
 use portcullis_set::{Damage, PolicySet};
 
 use crate::reaches::{Applied, Reaches, stances};
+use crate::readings::{Readings, Reads};
 
 /// How a policy addresses an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -124,8 +125,8 @@ pub struct FactReader<'s> {
     pub(crate) set: &'s PolicySet,
     pub(crate) reaches: Reaches<'s>,
     pub(crate) agents: Vec<Crawler>,
-    /// The time as of which the newest policies were settled, if that is known.
-    settled_at: Option<UnixSeconds>,
+    /// The readings of the agents, and of the baseline after them.
+    pub(crate) readings: Readings,
     /// The names in the set of each agent.
     tokens: Vec<AgentTokens>,
     /// The agent that the others are compared with.
@@ -135,12 +136,8 @@ pub struct FactReader<'s> {
 /// How a policy addresses an agent, and the user-agent value that selects the groups.
 type Addressing = (Addressed, Option<Arc<[u8]>>);
 
-/// The groups that apply, by their number in a policy, and the groups of usage records.
-/// The last is whether the agent reads nothing.
-type Entries = (Option<PolicyEntry>, Vec<usize>, bool);
-
-/// The policy that each agent reads instead; empty if none reads another.
-pub(crate) type Reads = Box<[Option<Read>]>;
+/// The policy that an agent reads in place of one, its groups that apply, and the groups of usage records.
+type Entries = (Option<Read>, Option<PolicyEntry>, Vec<usize>);
 
 impl<'s> FactReader<'s> {
     /// Returns a reader of the policies of `set` for `agents`, whose access is compared with that of
@@ -154,11 +151,11 @@ impl<'s> FactReader<'s> {
         agents: &[Crawler],
         baseline: Option<&Crawler>,
     ) -> Result<FactReader<'s>, Damage> {
+        let readings = Readings::of(set, agents.iter().chain(baseline))?;
         let tokens = agents.iter().map(|agent| set.tokens_of(agent)).collect::<Result<_, _>>()?;
         let baseline = baseline.map(|agent| Ok((agent.name().to_owned(), set.tokens_of(agent)?)));
         let (agents, baseline) = (agents.to_vec(), baseline.transpose()?);
-        let (reaches, settled_at) = (Reaches::new(set), set.settled_at()?);
-        Ok(FactReader { set, reaches, agents, settled_at, tokens, baseline })
+        Ok(FactReader { set, reaches: Reaches::new(set), agents, readings, tokens, baseline })
     }
 
     /// Returns what `policy` says to each agent, and the groups that apply.
@@ -173,27 +170,13 @@ impl<'s> FactReader<'s> {
         self.read_by(policy, &Reads::default())
     }
 
-    /// Returns what agents hear that read something in place of `policy`.
+    /// Like [`FactReader::read`], for agents that read something in place of `policy`. Usage preferences are
+    /// those of `policy` in any case.
     ///
     /// # Errors
     ///
     /// As for [`FactReader::read`].
-    pub(crate) fn read_otherwise(
-        &self,
-        policy: &StoredPolicy<'s>,
-        reads: &Reads,
-    ) -> Result<PolicyReading, Damage> {
-        let mut reading = self.read_by(policy, reads)?.0;
-        for (agent, read) in reads.iter().enumerate() {
-            if let Some(Read::Copy(copy)) = *read {
-                let mut of_copy = self.read(&self.set.policy(copy)?)?.0;
-                reading.agents[agent] = of_copy.agents.swap_remove(agent);
-            }
-        }
-        Ok(reading)
-    }
-
-    fn read_by(
+    pub(crate) fn read_by(
         &self,
         policy: &StoredPolicy<'s>,
         reads: &Reads,
@@ -204,60 +187,41 @@ impl<'s> FactReader<'s> {
         }
     }
 
-    /// Returns what each agent reads in place of the policy of an origin, as of a time or the newest; empty
-    /// if no agent reads anything else.
-    pub(crate) fn reads(
-        &self,
-        host: &StoredHost<'s>,
-        https: bool,
-        (policy, capture): (PolicyNumber, &StoredCapture<'s>),
-        at: Option<UnixSeconds>,
-    ) -> Result<Reads, Damage> {
-        let is_reader = |agent: &Crawler| agent.reading().without_file != WithoutFile::AsDialect;
-        if !self.agents.iter().any(is_reader) {
-            return Ok(Reads::default());
-        }
-        let timeline = host.timeline(https)?;
-        let begins_at = capture.facts.begins_at();
-        let newest = self.settled_at.map_or(begins_at, |settled_at| settled_at.max(begins_at));
-        let at = at.unwrap_or(newest);
-        let timeline = timeline.as_ref().map(|timeline| (timeline, at));
-        let read = |agent: &Crawler| capture.read_by(agent.reading(), policy, timeline);
-        let reads = self.agents.iter().map(read).collect::<Result<Reads, Damage>>()?;
-        Ok(if reads.iter().all(Option::is_none) { Reads::default() } else { reads })
-    }
-
-    /// Like [`FactReader::read`], for a policy whose usage records are in `file`.
+    /// Like [`FactReader::read_by`], for a policy whose usage records are in `file`.
     fn read_with(
         &self,
         policy: &StoredPolicy<'s>,
         file: &RobotsTxt<'_>,
         reads: &Reads,
     ) -> Result<(PolicyReading, Vec<Applied<'s>>), Damage> {
-        let outcome = policy.access()?;
         let mut agents: Vec<AgentFacts> = Vec::with_capacity(self.agents.len());
-        let apply = |agent: &AgentTokens| self.reaches.applied(policy, agent, &mut { usize::MAX });
+        let read_at = |number: usize| reads.get(number).copied().flatten();
+        let apply = |number: usize, agent: &AgentTokens| {
+            self.reaches.applied_by(policy, read_at(number), agent, &mut { usize::MAX })
+        };
         let with_rules = |applied: Applied<'s>| Ok((applied, rules_of(&applied)?));
-        let baseline = self.baseline.as_ref().map(|(_, agent)| apply(agent).and_then(with_rules));
+        let baseline = self.baseline.as_ref();
+        let baseline = baseline.map(|(_, it)| apply(self.agents.len(), it).and_then(with_rules));
         let baseline = baseline.transpose()?;
         let mut all_applied: Vec<Applied<'s>> = Vec::with_capacity(self.agents.len());
         // The first agent with each combination of entries, and the value of each naming line.
         let mut known: Vec<(Entries, usize)> = Vec::new();
-        let mut named: Vec<(u32, Arc<[u8]>)> = Vec::new();
-        let without_rules = match outcome.state {
-            PolicyState::NoRules => self.addressed_without_rules(policy)?,
-            _ => Vec::new(),
-        };
+        let mut named: Vec<(_, Arc<[u8]>)> = Vec::new();
+        // How files without rules address the agents.
+        let mut without_rules: BTreeMap<PolicyNumber, Vec<Addressing>> = BTreeMap::new();
         let usage = UsageGroups::new(file);
         let dialect = self.set.dialect();
         for (number, agent) in self.tokens.iter().enumerate() {
-            let open = match reads.get(number) {
-                Some(Some(Read::Open(reason))) => Some(*reason),
-                _ => None,
+            let read = read_at(number);
+            let (source, open) = match read {
+                Some(Read::Copy(copy)) => (&self.set.policy(copy)?, None),
+                Some(Read::Open(reason)) => (policy, Some(reason)),
+                None => (policy, None),
             };
-            let applied = if open.is_some() { Applied::OPEN } else { apply(agent)? };
+            let outcome = source.access()?;
+            let applied = apply(number, agent)?;
             let of_usage = usage.of_agent(&self.agents[number], dialect);
-            let entries = (applied.groups.map(|it| it.entry), of_usage, open.is_some());
+            let entries = (read, applied.groups.map(|it| it.entry), of_usage);
             let same = known.iter().find(|(other, _)| *other == entries);
             let shared = match same {
                 Some(&(_, same)) => agents[same].clone(),
@@ -272,7 +236,7 @@ impl<'s> FactReader<'s> {
                     };
                     let related =
                         baseline.as_ref().map(|(it, rules)| self.relation(&applied, it, rules));
-                    let in_force = usage.in_force(&entries.1);
+                    let in_force = usage.in_force(&entries.2);
                     let stated = UsageRules::new(file, &in_force, &dialect.paths);
                     let license =
                         |record: &u32| file.usage_records()[*record as usize].value.to_vec();
@@ -295,14 +259,21 @@ impl<'s> FactReader<'s> {
                     }
                 }
             };
-            let addressing = without_rules.get(number).filter(|_| open.is_none());
+            let addressing = match (outcome.state, open) {
+                (PolicyState::NoRules, None) => Some(match without_rules.entry(source.number()) {
+                    Entry::Occupied(known) => known.into_mut(),
+                    Entry::Vacant(place) => place.insert(self.addressed_without_rules(source)?),
+                }),
+                _ => None,
+            };
+            let addressing = addressing.map(|it| &it[number]);
             let by = match open {
                 Some(reason) => By::of_reason(reason),
                 None => By::of(outcome.state, applied.groups.is_some()),
             };
             let (addressed, group) = match (&applied.groups, addressing) {
                 (Some(groups), _) => {
-                    let line = groups.naming_line;
+                    let line = (source.number(), groups.naming_line);
                     if named.iter().all(|(other, _)| *other != line) {
                         named.push((line, groups.name()?.into()));
                     }
@@ -317,7 +288,7 @@ impl<'s> FactReader<'s> {
             agents.push(AgentFacts { addressed, group, by, ..shared });
             all_applied.push(applied);
         }
-        Ok((PolicyReading { state: outcome.state, agents }, all_applied))
+        Ok((PolicyReading { state: policy.state()?, agents }, all_applied))
     }
 
     /// Returns how what `applied` allows relates to what `baseline`, which has these rules, allows.

@@ -4,7 +4,7 @@
 //!
 //! A period is a time in which the policy stays the same. For each crawler that a file of the origin
 //! names, and for all others, a period has how much of the site the policy allows: exact, over all
-//! paths. Cost: each rule set is searched once; of those that the set does not store, only as many as
+//! paths. If a crawler reads answers in another way, that may change within a period. Cost: each rule set is searched once; of those that the set does not store, only as many as
 //! fit [`MERGED_PATTERNS_MAX`].
 //!
 //! ```
@@ -37,14 +37,14 @@ use portcullis_robots::syntax::{NoteKind, RobotsTxt};
 use portcullis_robots::url::{BadUrl, Origin};
 use portcullis_set::lists::{ListReader, Role};
 use portcullis_set::stored::{
-    AgentTokens, PolicyEntry, PolicyNumber, StoredCapture, StoredMoment, StoredPolicy,
-    StoredTimeline,
+    AgentTokens, PolicyEntry, PolicyNumber, StoredCapture, StoredPolicy, StoredTimeline,
 };
 use portcullis_set::{Damage, PolicySet};
 use serde::{Serialize, Serializer};
 
 use crate::limits::MERGED_PATTERNS_MAX;
 use crate::reaches::{EntryReach, Reaches, RulesID};
+use crate::readings::{ReadPeriod, Readings};
 use crate::text::Text;
 use crate::usage::HostUsage;
 
@@ -349,9 +349,11 @@ pub struct HostPeriod {
     pub usage: Option<Vec<HostUsage>>,
 }
 
-/// Crawlers for which a policy allows another part of the site than the policy before.
+/// Crawlers for which a policy, or what they read in its place, allows another part of the site than before.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct AccessChange {
+    /// When they read something else, within the period; `None` if that is where it begins.
+    pub since: Option<UnixSeconds>,
     /// The crawlers.
     pub robots: Vec<Robot>,
     /// How much the policy before allows; `None` in the first period, and if a limit ended the
@@ -439,9 +441,10 @@ fn periods(
     agents: &[Crawler],
     reaches: &Reaches<'_>,
 ) -> Result<(Vec<Robot>, Vec<HostPeriod>), Damage> {
-    let periods_found = timeline.periods()?;
+    let readings = Readings::of(set, agents.iter())?;
+    let read_periods = readings.periods(timeline)?;
     let asked = match agents {
-        [] => asked_robots(set, &periods_found)?,
+        [] => asked_robots(set, &read_periods)?,
         agents => {
             let asked = |agent: &Crawler| {
                 let robot = Some(Text(agent.name().as_bytes().to_vec()));
@@ -452,32 +455,43 @@ fn periods(
     };
     let mut periods: Vec<HostPeriod> = Vec::new();
     let mut patterns_left = MERGED_PATTERNS_MAX;
-    let mut before: Option<(Vec<Access>, Vec<HostUsage>)> = None;
-    for moments in periods_found {
-        let newest = &moments[moments.len() - 1];
+    let (mut accessed, mut used): (Option<Vec<Access>>, Vec<HostUsage>) = Default::default();
+    for parts in read_periods.chunk_by(|one, other| one.last().policy == other.last().policy) {
+        let (first, newest) = (parts[0].period, parts[parts.len() - 1].last());
         let policy = set.policy(newest.policy)?;
         let outcome = policy.access()?;
-        let mut access = |asked: &CrawlerAsked| {
-            let applied = reaches.applied(&policy, &asked.tokens, &mut patterns_left)?;
-            Ok((applied.reach, applied.rules))
-        };
-        let access: Vec<Access> = asked.iter().map(&mut access).collect::<Result<_, Damage>>()?;
         let read = |file: &RobotsTxt<'_>, _: &[u8]| {
             (HostUsage::of(file, set.dialect()), file.rules().len())
         };
         let (usage, rules) = policy.with_file(read)?;
-        let since = Some(moments[0].since).filter(|since| since.0 > 0);
+        let since = Some(first.since).filter(|since| since.0 > 0);
         if let Some(last) = periods.last_mut() {
             last.until = since;
         }
-        let (accessed, used) = before.as_ref().map(|(access, usage)| (&**access, &**usage)).unzip();
-        let (changes, other_rules) = changes(&asked, accessed, &access);
-        let has_other_usage = stated(used.unwrap_or_default()) != stated(&usage);
+        let (mut changes, mut other_rules, mut captures) = (Vec::new(), Vec::new(), 0);
+        for ReadPeriod { period, moments, reads } in parts {
+            let access = |(number, asked): (usize, &CrawlerAsked)| {
+                let (read, left) = (reads.get(number).copied().flatten(), &mut patterns_left);
+                let applied = reaches.applied_by(&policy, read, &asked.tokens, left)?;
+                Ok((applied.reach, applied.rules))
+            };
+            let access: Vec<Access> =
+                asked.iter().enumerate().map(access).collect::<Result<_, Damage>>()?;
+            let since = Some(period.since).filter(|since| *since != first.since);
+            let (changed, others) = self::changes(&asked, since, accessed.as_deref(), &access);
+            changes.extend(changed);
+            other_rules.extend(others);
+            // A moment may have begun in the part before.
+            let begun = moments.iter().filter(|it| it.since >= period.since);
+            captures += begun.filter(|it| it.begins_at_capture()).count();
+            accessed = Some(access);
+        }
+        let has_other_usage = stated(&used) != stated(&usage);
         periods.push(HostPeriod {
             since,
             until: None,
             captured_at: newest.capture.facts.captured_at,
-            captures: moments.iter().filter(|it| it.begins_at_capture()).count(),
+            captures,
             state: outcome.state,
             verdict: (outcome.state != PolicyState::Rules).then_some(outcome.verdict),
             rules,
@@ -485,7 +499,7 @@ fn periods(
             other_rules,
             usage: has_other_usage.then(|| usage.clone()),
         });
-        before = Some((access, usage));
+        used = usage;
     }
     Ok((asked.into_iter().map(|asked| asked.robot).collect(), periods))
 }
@@ -502,6 +516,7 @@ fn stated(usage: &[HostUsage]) -> Vec<impl PartialEq> {
 /// Groups crawlers by what changed for them, and returns those for which only the rules changed.
 fn changes(
     asked: &[CrawlerAsked],
+    since: Option<UnixSeconds>,
     before: Option<&[Access]>,
     after: &[Access],
 ) -> (Vec<AccessChange>, Vec<Robot>) {
@@ -520,20 +535,16 @@ fn changes(
         }
         match changes.iter_mut().find(|change| (change.from, change.to) == (from, to)) {
             Some(change) => change.robots.push(robot.clone()),
-            None => changes.push(AccessChange { robots: vec![robot.clone()], from, to }),
+            None => changes.push(AccessChange { since, robots: vec![robot.clone()], from, to }),
         }
     }
     (changes, other_rules)
 }
 
 /// Returns all crawlers that a policy of the periods names, and before them the one that none names.
-fn asked_robots(
-    set: &PolicySet,
-    periods: &[Vec<StoredMoment<'_>>],
-) -> Result<Vec<CrawlerAsked>, Damage> {
+fn asked_robots(set: &PolicySet, periods: &[ReadPeriod<'_>]) -> Result<Vec<CrawlerAsked>, Damage> {
     let names = set.robot_names()?;
-    let policies: BTreeSet<PolicyNumber> =
-        periods.iter().flatten().map(|moment| moment.policy).collect();
+    let policies: BTreeSet<PolicyNumber> = periods.iter().map(|it| it.last().policy).collect();
     let mut named = BTreeSet::new();
     for policy in policies {
         for (number, _) in set.policy(policy)?.robots()? {

@@ -43,7 +43,6 @@
 //! use portcullis_set::batch::Classifier;
 //! use portcullis_set::PolicySet;
 //! use portcullis_build::{LoadConfig, load_text};
-//! use portcullis_files::scratch::Scratch;
 //!
 //! let text = b"User-agent: *\nDisallow: /a\nDisallow: /b\n";
 //! let set = load_text(text, &LoadConfig::new(&RFC_9309));
@@ -60,7 +59,7 @@
 //! findings.add(&mut chunk); // chunk by chunk, in input order
 //!
 //! let run = Run { agents: vec!["ExampleBot".into()], ..Run::default() };
-//! let report = audit.report(&findings, Account::new(run, &findings.counts), &Scratch::in_memory())?;
+//! let report = audit.report(&findings, Account::new(run, &findings.counts))?;
 //! assert_eq!(report.account.records.per_agent[0].verdict(Verdict::Disallow), 1);
 //! assert_eq!(report.rules.deciding.rows[0].rule.to_string(), "/a");
 //! assert_eq!(report.survey.reach[0].hosts.causes, [0, 1, 0, 0, 0]);
@@ -82,6 +81,7 @@ mod pace;
 pub mod page;
 mod products;
 mod reaches;
+mod readings;
 mod rows;
 mod survey;
 pub mod tables;

@@ -29,7 +29,8 @@ use portcullis_lint::limits::REACH_EXAMPLES_MAX;
 use portcullis_robots::policy::{LabelRules, UsageRules};
 use portcullis_set::Damage;
 use portcullis_set::stored::{
-    AgentTokens, AppliedGroups, PolicyEntry, PolicyNumber, PolicySet, RuleSetNumber, StoredPolicy,
+    AgentTokens, AppliedGroups, PolicyEntry, PolicyNumber, PolicySet, Read, RuleSetNumber,
+    StoredPolicy,
 };
 
 use crate::limits::{MERGED_ENTRIES_KEPT_MAX, STANCE_BYTES_MAX, STANCE_POSITIONS_MAX};
@@ -113,6 +114,21 @@ impl<'s> Reaches<'s> {
         Ok(Applied { reach, groups, rules: Some(rules) })
     }
 
+    /// Like [`Reaches::applied`], for an agent that reads something in place of `policy`, if `read` is.
+    pub fn applied_by(
+        &self,
+        policy: &StoredPolicy<'s>,
+        read: Option<Read>,
+        agent: &AgentTokens,
+        patterns_left: &mut usize,
+    ) -> Result<Applied<'s>, Damage> {
+        match read {
+            None => self.applied(policy, agent, patterns_left),
+            Some(Read::Copy(copy)) => self.applied(&self.set.policy(copy)?, agent, patterns_left),
+            Some(Read::Open(_)) => Ok(Applied::OPEN),
+        }
+    }
+
     /// Returns how much an entry of a policy allows. Several rule groups are merged while `patterns_left`,
     /// which counts down, is enough.
     ///
@@ -164,7 +180,7 @@ impl<'s> Reaches<'s> {
 const DECIDING_MAX: usize = 3;
 
 /// Returns what usage records state about each label on all paths that `applied`, which is of the
-/// same policy and agent, allows. `None` if it allows none, or if a limit ended the search.
+/// same agent, allows. `None` if it allows none, or if a limit ended the search.
 ///
 /// # Errors
 ///

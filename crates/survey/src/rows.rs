@@ -23,14 +23,15 @@ use portcullis_robots::policy::{CrawlDelay, Crawler};
 use portcullis_rows::output::Added;
 use portcullis_rows::output::added::Cell;
 use portcullis_rows::output::columns::{Field, FieldKind};
-use portcullis_set::stored::{PolicyNumber, StoredCapture, StoredHost};
+use portcullis_set::stored::{Period, PolicyNumber, StoredCapture, StoredHost, StoredTimeline};
 use portcullis_set::{Damage, PolicySet};
 use serde::Serialize;
 
 use crate::agents::AgentFigures;
-use crate::facts::{Addressed, AgentFacts, By, FactReader, PolicyReading, Reads};
+use crate::facts::{Addressed, AgentFacts, By, FactReader, PolicyReading};
 use crate::limits::{SURVEY_BATCH_ROWS, SURVEY_FACTS_KEPT, SURVEY_LIST_BYTES};
 use crate::origins::{Map, PolicyUse, SharedFigures, SharedFiles, captured, distinct_sitemaps};
+use crate::readings::{ReadPeriod, Reads};
 use crate::trend::{Months, Shut, Trend};
 
 /// The name of the origin and the host of a policy that applies to every URL.
@@ -246,7 +247,7 @@ struct PeriodRow<'s> {
     sitemaps: Arc<[Vec<u8>]>,
     /// The crawl delay of each agent.
     delays: Arc<[CrawlDelay]>,
-    /// The policies that agents read instead, at the end of the period.
+    /// The policies that agents read instead.
     reads: Reads,
 }
 
@@ -392,22 +393,24 @@ impl<'s> RowWorker<'_, 's> {
 
     /// Counts a host, and reads its periods.
     fn begin(&mut self, host: &StoredHost<'s>) -> Result<(), Damage> {
-        let set = self.rows.set;
+        let SurveyRows { set, facts, config, .. } = self.rows;
         let (mut before, mut last): (Option<Vec<PeriodRow<'s>>>, _) = (None, None);
         for https in host.schemes() {
             let is_same = host.is_one_capture() && host.policy(false) == host.policy(true) && https;
+            let at = config.at.filter(|_| !config.history);
+            let Some((policy, capture)) = captured(set, host, https, at)? else {
+                self.totals.before_first += 1;
+                continue;
+            };
+            let timeline = host.timeline(https)?;
+            let key = (policy, facts.readings.at((policy, &capture), timeline.as_ref(), at)?);
             let periods = match before.take().filter(|_| is_same) {
                 Some(same) => same.into_iter().map(|it| PeriodRow { https, ..it }).collect(),
-                None => self.periods(host, https)?,
+                None => self.periods((host, https), &key, &capture, timeline.as_ref())?,
             };
-            let Some(newest) = periods.last() else {
-                if self.rows.config.at.is_some() {
-                    self.totals.before_first += 1;
-                    continue;
-                }
+            if periods.is_empty() {
                 return Err(set.malformed_host("an origin has a policy at no time"));
-            };
-            let key = (newest.policy, newest.reads.clone());
+            }
             self.totals.hosts += u64::from(last.is_none());
             let used = &mut self.known(key.clone())?.used;
             used.origins += 1;
@@ -419,36 +422,35 @@ impl<'s> RowWorker<'_, 's> {
         Ok(())
     }
 
-    /// Returns the periods of an origin: all, or the one that holds at a time, or the newest. None if it
-    /// had not been captured.
-    fn periods(&self, host: &StoredHost<'s>, https: bool) -> Result<Vec<PeriodRow<'s>>, Damage> {
-        let SurveyRows { set, config: RowConfig { history, at, .. }, .. } = self.rows;
-        let since = |since: UnixSeconds| Some(since).filter(|since| since.0 > 0);
-        let timeline = host.timeline(https)?;
-        if !history {
-            let Some((policy, capture)) = captured(set, host, https, *at)? else {
-                return Ok(Vec::new());
-            };
-            let mut row = self.row(host, https, policy, &capture)?;
-            if let Some(timeline) = timeline {
-                let found = at.map_or_else(|| timeline.last(), |time| timeline.find(time));
-                let Some(found) = found else { return Ok(Vec::new()) };
-                let period = timeline.period(found)?;
-                (row.since, row.until) = (since(period.since), period.until);
-            }
-            return Ok(vec![row]);
+    /// Returns the periods of an origin: all, or the one in which it has a policy, with what is read in its
+    /// place, at the time that is asked about.
+    fn periods(
+        &self,
+        (host, https): (&StoredHost<'s>, bool),
+        key: &KnownKey,
+        capture: &StoredCapture<'s>,
+        timeline: Option<&StoredTimeline<'s>>,
+    ) -> Result<Vec<PeriodRow<'s>>, Damage> {
+        let SurveyRows { facts, config: RowConfig { history, at, .. }, .. } = self.rows;
+        let with = |row: PeriodRow<'s>, Period { since, until }| PeriodRow {
+            since: Some(since).filter(|since| since.0 > 0),
+            until,
+            ..row
+        };
+        let Some(timeline) = timeline else {
+            return Ok(vec![self.row(host, https, key.clone(), capture)?]);
+        };
+        if !*history {
+            let row = self.row(host, https, key.clone(), capture)?;
+            let period = facts.readings.period(timeline, capture, *at)?;
+            return Ok(period.map(|period| with(row, period)).into_iter().collect());
         }
-        let lost = || set.malformed_host("an origin has lost its history");
-        let mut periods: Vec<PeriodRow<'s>> = Vec::new();
-        for moments in timeline.ok_or_else(lost)?.periods()? {
-            let (first, last) = (&moments[0], &moments[moments.len() - 1]);
-            if let Some(before) = periods.last_mut() {
-                before.until = Some(first.since);
-            }
-            let row = self.row(host, https, last.policy, &last.capture)?;
-            periods.push(PeriodRow { since: since(first.since), ..row });
-        }
-        Ok(periods)
+        let row = |it: ReadPeriod<'s>| {
+            let last = *it.last();
+            let row = self.row(host, https, (last.policy, it.reads), &last.capture)?;
+            Ok(with(row, it.period))
+        };
+        facts.readings.periods(timeline)?.into_iter().map(row).collect()
     }
 
     /// Returns the row of a policy and its capture, without a period.
@@ -456,11 +458,10 @@ impl<'s> RowWorker<'_, 's> {
         &self,
         host: &StoredHost<'s>,
         https: bool,
-        policy: PolicyNumber,
+        (policy, reads): KnownKey,
         capture: &StoredCapture<'s>,
     ) -> Result<PeriodRow<'s>, Damage> {
-        let SurveyRows { set, facts, shared, config, .. } = self.rows;
-        let at = config.at.filter(|_| !config.history);
+        let SurveyRows { set, facts, shared, .. } = self.rows;
         Ok(PeriodRow {
             host: *host,
             https,
@@ -471,7 +472,7 @@ impl<'s> RowWorker<'_, 's> {
             shared: shared.origins(policy, capture),
             sitemaps: capture.sitemaps()?.into(),
             delays: capture.crawl_delays(&set.policy(policy)?, &facts.agents)?.0.into(),
-            reads: facts.reads(host, https, (policy, capture), at)?,
+            reads,
         })
     }
 
@@ -487,7 +488,7 @@ impl<'s> RowWorker<'_, 's> {
         Ok(match known.entry(key) {
             hashbrown::hash_map::Entry::Occupied(known) => known.into_mut(),
             hashbrown::hash_map::Entry::Vacant(place) => {
-                let reading = rows.facts.read_otherwise(&policy, &place.key().1)?;
+                let reading = rows.facts.read_by(&policy, &place.key().1)?.0;
                 place.insert(Known { reading, used: PolicyUse::default() })
             }
         })

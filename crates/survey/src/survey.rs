@@ -12,8 +12,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use portcullis_dialect::decision::PolicyState;
 use portcullis_report::Figures;
-use portcullis_robots::access::{CaptureNote, DateSpan};
+use portcullis_robots::access::{CaptureNote, DateSpan, UnixSeconds};
 use portcullis_robots::syntax::NoteKind;
+use portcullis_set::batch::BeforeFirst;
 use portcullis_set::stored::{CaptureFacts, PolicyNumber, StoredHost};
 use portcullis_set::{Damage, PolicySet};
 use portcullis_text::figures::largest;
@@ -21,10 +22,11 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::agents::{AgentFigures, KnownReach, ReachFigures};
-use crate::facts::{FactReader, PolicyReading, Reads};
+use crate::facts::{FactReader, PolicyReading};
 use crate::limits::MERGED_PATTERNS_MAX;
 use crate::origins::{Map, PolicyUse, captured};
 use crate::reaches::Applied;
+use crate::readings::Reads;
 use crate::text::Text;
 use crate::usage::{UsageFigures, UsageReading, UsageSums};
 
@@ -61,13 +63,14 @@ impl Survey {
     ///
     /// The first damage.
     pub fn of(set: &PolicySet, top: usize) -> Result<Survey, Damage> {
-        Survey::each_policy(FactReader::new(set, &[], None)?, (top, top), drop)
+        Survey::each_policy(FactReader::new(set, &[], None)?, None, (top, top), drop)
     }
 
-    /// Surveys the set of `facts` for its agents, and calls `keep` with the rules of each policy, by
+    /// Surveys the set of `facts` for its agents, as of a time or the newest policies, and calls `keep` with the rules of each policy, by
     /// number. Names the `top` crawlers, and at most `hosts_max` hosts for a problem.
     pub(crate) fn each_policy(
         facts: FactReader<'_>,
+        as_of: Option<(UnixSeconds, BeforeFirst)>,
         (top, hosts_max): (usize, usize),
         keep: impl FnMut(PolicyRules),
     ) -> Result<Survey, Damage> {
@@ -80,7 +83,8 @@ impl Survey {
         };
         let uses = vec![PolicyUse::default(); set.policy_count() as usize];
         let (named, usage, read_otherwise) = Default::default();
-        let mut passes = Passes { facts, survey, uses, read_otherwise, named, usage, hosts_max };
+        let mut passes =
+            Passes { facts, as_of, survey, uses, read_otherwise, named, usage, hosts_max };
         for host in set.hosts() {
             passes.add_host(&host?)?;
         }
@@ -231,6 +235,8 @@ struct Reading {
 /// The two passes, and the survey so far.
 struct Passes<'s> {
     facts: FactReader<'s>,
+    /// The time that is asked about, and what applies before the first capture.
+    as_of: Option<(UnixSeconds, BeforeFirst)>,
     survey: Survey,
     /// The uses of each policy, by number.
     uses: Vec<PolicyUse>,
@@ -244,13 +250,22 @@ struct Passes<'s> {
 }
 
 impl<'s> Passes<'s> {
-    /// Adds the newest captures of the origins of a host.
+    /// Adds the captures of the origins of a host.
     fn add_host(&mut self, host: &StoredHost<'s>) -> Result<(), Damage> {
-        let Passes { facts, survey, uses, .. } = self;
+        let Passes { facts, as_of, survey, uses, .. } = self;
         let set = facts.set;
-        survey.hosts += 1;
+        let mut of_http = None;
         for https in host.schemes() {
-            let Some((number, capture)) = captured(set, host, https, None)? else { continue };
+            let timeline = host.timeline(https)?;
+            let at = match (*as_of, &timeline) {
+                (Some((time, BeforeFirst::Oldest)), Some(timeline)) => {
+                    let first = timeline.first().map(|first| timeline.moment(first)).transpose()?;
+                    first.map(|first| first.since.max(time))
+                }
+                (as_of, _) => as_of.map(|(time, _)| time),
+            };
+            let Some((number, capture)) = captured(set, host, https, at)? else { continue };
+            survey.hosts += u64::from(of_http.is_none());
             // http comes first, so the capture of https may be counted already.
             let is_new = !(https && host.is_one_capture());
             let state = set.policy(number)?.state()?;
@@ -266,10 +281,10 @@ impl<'s> Passes<'s> {
             }
             let missing = || set.malformed_host("an origin has a policy that is not there");
             let used = uses.get_mut(number.index()).ok_or_else(missing)?;
-            let is_new_host = !(https && host.policy(false) == Some(number));
+            let is_new_host = of_http.replace(number) != Some(number);
             used.origins += 1;
             used.hosts += u64::from(is_new_host);
-            let reads = facts.reads(host, https, (number, &capture), None)?;
+            let reads = facts.readings.at((number, &capture), timeline.as_ref(), at)?;
             if !reads.is_empty() {
                 let used = self.read_otherwise.entry((number, reads)).or_default();
                 used.origins += 1;
@@ -355,7 +370,7 @@ impl<'s> Passes<'s> {
         let Passes { facts, survey, read_otherwise, .. } = self;
         for ((number, reads), used) in read_otherwise.drain() {
             let policy = facts.set.policy(number)?;
-            let (own, other) = (facts.read(&policy)?.0, facts.read_otherwise(&policy, &reads)?);
+            let (own, other) = (facts.read(&policy)?.0, facts.read_by(&policy, &reads)?.0);
             let agents = own.agents.iter().zip(&other.agents);
             for (figures, (own, other)) in survey.reach.iter_mut().zip(agents) {
                 figures.remove(used, own);

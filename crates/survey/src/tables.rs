@@ -456,10 +456,11 @@ fn push_period(text: &mut TextTables, number: usize, period: &HostPeriod, all: O
         count if Some(count) == all && count > 1 => "all crawlers".to_owned(),
         _ => robot_names(robots),
     };
-    for AccessChange { robots, from, to } in &period.changes {
+    for AccessChange { since, robots, from, to } in &period.changes {
         let to = to.map_or("unknown", Reach::as_str);
         let change = from.map_or(to.to_owned(), |from| format!("{} to {to}", from.as_str()));
-        text.line(format_args!("   {}: {change}", named(robots)));
+        let since = since.map_or_else(String::new, |it| format!(", since {}", it.to_rfc3339()));
+        text.line(format_args!("   {}: {change}{since}", named(robots)));
     }
     if !period.other_rules.is_empty() {
         text.line(format_args!("   {}: part, by other rules", named(&period.other_rules)));

@@ -11,7 +11,6 @@ use portcullis_build::{Content, IngestConfig, Ingested, Input, Standing, ingest}
 use portcullis_dialect::decision::{PolicyState, Verdict};
 use portcullis_dialect::dialect::{Dialect, GOOGLE, RFC_9309};
 use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
-use portcullis_files::scratch::Scratch;
 use portcullis_lint::analysis::Reach;
 use portcullis_report::{Account, Piece, Rejects};
 use portcullis_robots::access::CaptureNote;
@@ -342,7 +341,7 @@ fn ask_all(set: PolicySet) -> Result<(), Box<dyn std::error::Error>> {
     let piece = &mut Rows::new(&list, &arena, 0);
     worker.work(Piece { rows: piece, rejects: &mut rejects }, &mut chunk)?;
     findings.add(&mut chunk);
-    audit.report(&findings, Account::default(), &Scratch::in_memory())?;
+    audit.report(&findings, Account::default())?;
     Ok(())
 }
 

@@ -10,7 +10,8 @@
 //! - with agents, the *rules of an agent* differ: patterns in normal form with their verdicts, by
 //!   precedence. The order and number of adjacent rules with one verdict do not count, because they
 //!   cannot change it. Rules that never decide do count. An agent to which no group applies has no
-//!   rules.
+//!   rules. The rules of an agent that reads something in place of a policy are those that it reads, so
+//!   they may change where the policy does not.
 //!
 //! Other usage records are a change of their own, also of an origin in another state.
 //!
@@ -47,6 +48,7 @@ use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::Arc;
 
+use portcullis_dialect::AccessOutcome;
 use portcullis_dialect::decision::{PolicyState, Verdict};
 use portcullis_dialect::words;
 use portcullis_engine::pattern::Pattern;
@@ -55,10 +57,11 @@ use portcullis_robots::access::UnixSeconds;
 use portcullis_robots::policy::Crawler;
 use portcullis_set::Damage;
 use portcullis_set::batch::{AskError, Classifier};
-use portcullis_set::stored::{EntryRules, PolicyNumber, PolicySet, StoredHost};
+use portcullis_set::stored::{EntryRules, PolicyNumber, PolicySet, Read, StoredHost};
 
 use crate::limits::DIFFERENCE_PAIRS_KEPT;
 use crate::origins::captured;
+use crate::readings::{Readings, Reads};
 
 #[cfg(test)]
 mod tests;
@@ -69,6 +72,7 @@ pub struct Side {
     set: Arc<PolicySet>,
     /// The agents in the set, if any were given.
     asked: Option<Classifier>,
+    readings: Readings,
     /// The time as of which the set is compared; `None` for after all captures.
     at: Option<UnixSeconds>,
 }
@@ -85,8 +89,9 @@ impl Side {
         agents: Vec<Crawler>,
         at: Option<UnixSeconds>,
     ) -> Result<Side, AskError> {
+        let readings = Readings::of(set, agents.iter())?;
         let asked = (!agents.is_empty()).then(|| Classifier::new(Arc::clone(set), agents));
-        Ok(Side { set: Arc::clone(set), asked: asked.transpose()?, at })
+        Ok(Side { set: Arc::clone(set), asked: asked.transpose()?, readings, at })
     }
 
     fn agents(&self) -> usize {
@@ -193,19 +198,20 @@ pub fn each_change<E: From<Damage>>(
         };
         let hosts = [old.filter(|_| order.is_le()), new.filter(|_| order.is_ge())];
         for https in [false, true] {
-            let policies = policies(sides, &hosts, https)?;
-            let Some(host) = hosts.iter().flatten().next().filter(|_| policies != [None; 2]) else {
-                continue;
-            };
+            let read_by = |side: usize| read(&sides[side], hosts[side].as_ref(), https);
+            let read = [read_by(0)?, read_by(1)?];
+            let is_known = read.iter().any(Option::is_some);
+            let Some(host) = hosts.iter().flatten().next().filter(|_| is_known) else { continue };
             let state_of = |side: usize| {
-                policies[side].map(|policy| state(&sides[side].set, policy)).transpose()
+                let policy = read[side].as_ref().map(|(policy, _)| *policy);
+                policy.map(|policy| state(&sides[side].set, policy)).transpose()
             };
             let states = [state_of(0)?, state_of(1)?];
-            let differing = match policies {
+            let differing = match read {
                 [None, _] => Some((Change::Added, Box::default())),
                 [_, None] => Some((Change::Gone, Box::default())),
                 [Some(old), Some(new)] => {
-                    pairs.differing(sides, (old, new), states[0] != states[1])?
+                    pairs.differing(sides, [old, new], states[0] != states[1])?
                 }
             };
             let Some((change, agents)) = differing else {
@@ -225,19 +231,22 @@ pub fn each_change<E: From<Damage>>(
     }
 }
 
-/// Returns the policies of an origin in both sets, as of their times.
-fn policies(
-    sides: &[Side; 2],
-    hosts: &[Option<StoredHost<'_>>; 2],
+/// A policy, and what agents read in its place.
+type ReadPolicy = (PolicyNumber, Reads);
+
+/// Returns the policy of an origin in a set, as of its time; `None` if it had not been captured.
+fn read(
+    side: &Side,
+    host: Option<&StoredHost<'_>>,
     https: bool,
-) -> Result<[Option<PolicyNumber>; 2], Damage> {
-    let mut policies = [None; 2];
-    for ((side, host), policy) in sides.iter().zip(hosts).zip(&mut policies) {
-        if let Some(host) = host.filter(|host| host.policy(https).is_some()) {
-            *policy = captured(&side.set, &host, https, side.at)?.map(|(policy, _)| policy);
-        }
-    }
-    Ok(policies)
+) -> Result<Option<ReadPolicy>, Damage> {
+    let Some(host) = host.filter(|host| host.policy(https).is_some()) else { return Ok(None) };
+    let Some((policy, capture)) = captured(&side.set, host, https, side.at)? else {
+        return Ok(None);
+    };
+    let timeline = host.timeline(https)?;
+    let reads = side.readings.at((policy, &capture), timeline.as_ref(), side.at)?;
+    Ok(Some((policy, reads)))
 }
 
 /// The kind of difference, and the agents with other rules.
@@ -252,24 +261,26 @@ fn state(set: &PolicySet, position: PolicyNumber) -> Result<OriginState, Damage>
 
 /// Cached comparisons of policies: for each pair, what differs. Cleared when it is full.
 #[derive(Default)]
-struct Pairs(HashMap<(PolicyNumber, PolicyNumber), Option<Differing>>);
+struct Pairs(HashMap<[ReadPolicy; 2], Option<Differing>>);
 
 impl Pairs {
     /// Returns what differs in the second file; `None` if nothing does.
     fn differing(
         &mut self,
         sides: &[Side; 2],
-        pair: (PolicyNumber, PolicyNumber),
+        pair: [ReadPolicy; 2],
         is_other_state: bool,
     ) -> Result<Option<Differing>, Damage> {
         if let Some(known) = self.0.get(&pair) {
             return Ok(known.clone());
         }
-        let [before, after] = [sides[0].set.policy(pair.0)?, sides[1].set.policy(pair.1)?];
+        let [before, after] = [sides[0].set.policy(pair[0].0)?, sides[1].set.policy(pair[1].0)?];
         let [same_records, same_usage] = before.has_records_of(&after)?;
-        let rules = match before.access()?.state {
-            PolicyState::Rules if !is_other_state => other_rules(sides, pair, same_records)?,
-            _ => None,
+        let reads_otherwise = pair.iter().any(|(_, reads)| !reads.is_empty());
+        let has_rules = reads_otherwise || before.access()?.state == PolicyState::Rules;
+        let rules = match has_rules && !is_other_state {
+            true => other_rules(sides, &pair, same_records && !reads_otherwise)?,
+            false => None,
         };
         let found = match (rules, same_usage) {
             (_, true) if is_other_state => Some((Change::State, Box::default())),
@@ -290,7 +301,7 @@ impl Pairs {
 /// Returns the agents with other rules in the second file; `None` if nothing differs.
 fn other_rules(
     [before, after]: &[Side; 2],
-    (old, new): (PolicyNumber, PolicyNumber),
+    [old, new]: &[ReadPolicy; 2],
     same_records: bool,
 ) -> Result<Option<Agents>, Damage> {
     let (Some(old_agents), Some(new_agents)) = (&before.asked, &after.asked) else {
@@ -302,22 +313,30 @@ fn other_rules(
     }
     let mut changed = Vec::new();
     for agent in 0..old_agents.agents().len() {
-        let old_rules = rules_of(old_agents, old, agent)?;
-        let new_rules = rules_of(new_agents, new, agent)?;
-        if runs(old_rules.as_ref()) != runs(new_rules.as_ref()) {
+        let (old_verdict, old_rules) = rules_of(old_agents, old, agent)?;
+        let (new_verdict, new_rules) = rules_of(new_agents, new, agent)?;
+        if old_verdict != new_verdict || runs(old_rules.as_ref()) != runs(new_rules.as_ref()) {
             changed.push(agent);
         }
     }
     Ok((!changed.is_empty()).then(|| changed.into()))
 }
 
-/// Returns the rules of a policy that apply to an agent, if there are some.
-fn rules_of(
-    asked: &Classifier,
-    policy: PolicyNumber,
+/// Returns the verdict on paths that no rule matches, and the rules that apply to an agent, if there are some.
+fn rules_of<'c>(
+    asked: &'c Classifier,
+    (policy, reads): &ReadPolicy,
     agent: usize,
-) -> Result<Option<EntryRules<'_>>, Damage> {
-    asked.rules_of(policy, agent)?.map(|groups| groups.rules()).transpose()
+) -> Result<(Verdict, Option<EntryRules<'c>>), Damage> {
+    let policy = match reads.get(agent).copied().flatten() {
+        Some(Read::Open(_)) => return Ok((Verdict::Allow, None)),
+        Some(Read::Copy(copy)) => copy,
+        None => *policy,
+    };
+    let AccessOutcome { state, verdict } = asked.set().policy(policy)?.access()?;
+    let verdict = if state == PolicyState::Rules { Verdict::Allow } else { verdict };
+    let groups = asked.rules_of(policy, agent)?;
+    Ok((verdict, groups.map(|groups| groups.rules()).transpose()?))
 }
 
 /// Adjacent patterns with one verdict: whether they allow, and the patterns, each once. The verdict is the same
