@@ -12,7 +12,7 @@
 //!
 //! - [`load`](fn@load), [`load_text`] and [`load_files`] compile robots.txt files into memory.
 //! - [`ingest`](fn@ingest) and [`compile`] write a file from captures in archives.
-//! - [`Sources`] joins sets and archives; [`set_as_of`] is a set of the captures up to a time.
+//! - [`Sources`] joins sets and archives.
 //!
 //! [`verify`](fn@verify) compares a set with what its own content compiles to. `portcullis-set` reads
 //! and asks what this crate writes.
@@ -20,7 +20,6 @@
 //! Cost: compiling parses each distinct file once. Every error says what to do: [`LoadError`],
 //! [`IngestError`], [`CompileError`](compile::CompileError) and [`MergeError`].
 
-mod as_of;
 pub mod compile;
 mod hosts;
 mod ingest;
@@ -38,7 +37,6 @@ mod tests;
 mod verify;
 mod writer;
 
-pub use as_of::set_as_of;
 pub use hosts::Standings;
 pub use ingest::{
     IngestConfig, IngestError, IngestObserver, Ingested, Input, Merger, Progress, StandingCounts,

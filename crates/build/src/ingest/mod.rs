@@ -79,7 +79,6 @@ use crate::compile::CompileConfig;
 use crate::hosts::Standings;
 use crate::provenance::{InputReport, SettleConfig};
 
-pub(super) use files::{Files, Part};
 pub(super) use log::{Captures, Role, push_bytes};
 pub(super) use parts::inputs;
 pub use parts::{Merger, settle_of};
