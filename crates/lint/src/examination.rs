@@ -198,6 +198,14 @@ impl<'t> Examination<'t> {
     }
 }
 
+/// Returns the crawler of a user-agent line: its name in lower case, or `*`.
+pub(super) fn crawler_named(value: &[u8], dialect: &Dialect) -> Option<Vec<u8>> {
+    match robot_named(value, None, dialect) {
+        true => Some(b"*".to_vec()),
+        false => robot_name(value, dialect).map(<[u8]>::to_ascii_lowercase),
+    }
+}
+
 /// Returns text in backquotes for a message, made visible and cut if it is long.
 pub(super) fn quoted(text: &[u8]) -> String {
     /// Longer quotes would hide the message.

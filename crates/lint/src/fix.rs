@@ -11,13 +11,13 @@ use std::iter;
 use bstr::ByteSlice as _;
 
 use super::diagnostic::{Diagnostic, Edit, Fix, Safety};
-use super::examination::quoted;
+use super::examination::{crawler_named, quoted};
 use super::{Map, Report};
 use crate::analysis::{Bound, Budget, FileComparison, Grouped};
 use crate::limits::{ANALYSIS_POSITIONS_MAX, FIX_ANALYSES, FIX_PROOFS_MAX};
 use portcullis_dialect::dialect::{Dialect, Field, NamesAgent};
-use portcullis_robots::policy::{UsageGroups, robot_name};
-use portcullis_robots::syntax::{Group, OtherRecord, RobotsTxt, UsageRecord, is_extension};
+use portcullis_robots::policy::UsageGroups;
+use portcullis_robots::syntax::{OtherRecord, RobotsTxt, UsageRecord, UserAgentLine, is_extension};
 
 /// A fixed file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -183,7 +183,7 @@ fn compare(
     let mut known = Map::default();
     if Attached::of(old, &mut known) != Attached::of(new, &mut known) {
         const MOVED: &str =
-            "a record of another convention (Content-Usage, License) moves to another group";
+            "a record of another convention (Content-Usage, Crawl-delay) moves to another group";
         return Err(MOVED.into());
     }
     let mut comparison = FileComparison::new([old, new], budget);
@@ -202,12 +202,15 @@ fn names<'g>(side: &'g Grouped<'_>) -> impl Iterator<Item = &'g [u8]> {
     side.audience.robots.iter().map(|robot| &robot.name[..])
 }
 
+/// The name and value of a record of another convention, with the crawlers of its group, and those named since the
+/// record before: a Crawl-delay ends a run of user-agent lines.
+type Extension<'t> = (Vec<u8>, &'t [u8], Option<[usize; 2]>);
+
 /// The records of a file that have no effect on access. If they are equal in two files, the same
 /// records hold for every crawler.
 #[derive(PartialEq)]
 struct Attached<'t> {
-    /// The name and value of records of other conventions, with the crawlers named above.
-    extensions: Vec<(Vec<u8>, &'t [u8], Option<usize>)>,
+    extensions: Vec<Extension<'t>>,
     /// The crawlers of each group of usage records; `None` if there are no such records.
     usage_groups: Option<Vec<usize>>,
     /// The usage records, with their groups.
@@ -219,11 +222,20 @@ impl<'t> Attached<'t> {
         let (file, dialect, usage) = (side.file, side.dialect, UsageGroups::new(side.file));
         let names = names_of_groups(file, dialect, known);
         let extensions = file.other_records().iter().filter(|record| is_extension(record.name));
+        let mut run = 0..0;
         let extension = |record: &OtherRecord<'t>| {
             let above = file.user_agent_before(record.line);
-            let names = above.map(|line| names[file.group_of(line)]);
+            let names = above.map(|line| {
+                let (group, end) = (file.group_of(line), line + 1);
+                if run.end != end {
+                    run = run.end.max(file.groups()[group].user_agents.start)..end;
+                }
+                let lines = &file.user_agents()[run.start as usize..end as usize];
+                [names[group], number_of(lines, dialect, known)]
+            });
             (record.name.to_ascii_lowercase(), record.value, names)
         };
+        let extensions = extensions.map(extension).collect();
         let of_usage = |record: &UsageRecord<'t>| {
             let group = record.user_agent.map(|line| usage.file().group_of(line));
             (record.field, record.value, group)
@@ -231,7 +243,7 @@ impl<'t> Attached<'t> {
         let records: Vec<_> = file.usage_records().iter().map(of_usage).collect();
         let has_usage = !records.is_empty();
         Attached {
-            extensions: extensions.map(extension).collect(),
+            extensions,
             usage_groups: has_usage.then(|| names_of_groups(usage.file(), dialect, known)),
             usage: records,
         }
@@ -243,13 +255,15 @@ type KnownNames = Map<BTreeSet<Vec<u8>>, usize>;
 
 /// Returns the number of the crawlers that each group names.
 fn names_of_groups(file: &RobotsTxt<'_>, dialect: &Dialect, known: &mut KnownNames) -> Vec<usize> {
-    let number = |group: &Group| {
-        let lines = file.user_agents_of(group).iter();
-        let names = lines.map(|line| robot_name(line.value, dialect).unwrap_or(b"*"));
-        let next = known.len();
-        *known.entry(names.map(<[u8]>::to_ascii_lowercase).collect()).or_insert(next)
-    };
-    file.groups().iter().map(number).collect()
+    let groups = file.groups().iter();
+    groups.map(|group| number_of(file.user_agents_of(group), dialect, known)).collect()
+}
+
+/// Returns the number of the crawlers that user-agent lines name.
+fn number_of(lines: &[UserAgentLine<'_>], dialect: &Dialect, known: &mut KnownNames) -> usize {
+    let names = lines.iter().filter_map(|line| crawler_named(line.value, dialect));
+    let next = known.len();
+    *known.entry(names.collect()).or_insert(next)
 }
 
 /// Applies `edits`, which do not overlap, to `text`.
@@ -319,6 +333,29 @@ mod tests {
         assert!(is_moved(proved(&RFC_9309, old, new)));
         let new = b"User-agent: A\nContent-usage: train-ai=n\nDisallow: y\nUser-agent: b\n\
             License: https://a.example/l\nAllow: x\n";
+        assert_eq!(proved(&RFC_9309, old, new), Ok(()));
+    }
+
+    #[test]
+    fn a_line_that_names_nobody_is_not_that_of_all_crawlers() {
+        let old = b"User-agent: *\nContent-Usage: search=y\nUser-agent:\nUser-agent: *\n\
+            Content-Usage: train-ai=n\nAllow: /\n";
+        let new = b"User-agent: *\nContent-Usage: search=y\nUser-agent:\n\
+            Content-Usage: train-ai=n\nAllow: /\n";
+        for dialect in Dialect::ALL {
+            assert!(proved(dialect, old, new).is_err(), "{}", dialect.name);
+        }
+    }
+
+    #[test]
+    fn a_delay_stays_with_its_robots() {
+        let old = b"User-agent: *\nCrawl-delay: 1\nUser-agent: Bar\nUser-agent: *\n\
+            Crawl-delay: 30\nHost: a.example\nDisallow: /a\n";
+        let new = b"User-agent: *\nCrawl-delay: 1\nUser-agent: Bar\n\
+            Crawl-delay: 30\nHost: a.example\nDisallow: /a\n";
+        assert!(proved(&RFC_9309, old, new).unwrap_err().contains("another group"));
+        let old = b"User-agent: *\nUser-agent: *\nCrawl-delay: 1\nUser-agent: Bar\nDisallow: /a\n";
+        let new = b"User-agent: *\nCrawl-delay: 1\nUser-agent: Bar\nDisallow: /a\n";
         assert_eq!(proved(&RFC_9309, old, new), Ok(()));
     }
 

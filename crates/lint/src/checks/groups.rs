@@ -1,11 +1,11 @@
 //! Checks of user-agent lines and groups.
 
-use crate::examination::{Reading, quoted};
+use crate::examination::{Reading, crawler_named, quoted};
 use crate::findings::{Findings, index, insert, remove_line, replace};
 use crate::limits::LINT_RULES_MAX;
 use crate::{Code, Map, Set};
 use portcullis_dialect::{Dialect, FileToken, LineNumber, TokenAlphabet, Verdict};
-use portcullis_robots::policy::{robot_name, robot_named};
+use portcullis_robots::policy::robot_named;
 use portcullis_robots::syntax::{Content, Group, NoteKind, Rule, Span, UserAgentLine};
 use portcullis_text::figures::counted;
 
@@ -194,7 +194,7 @@ fn named_again(findings: &mut Findings<'_, '_>) {
     let mut known: Map<Vec<u8>, [(usize, Span); 2]> = Map::default();
     for (position, group) in chosen.file.groups().iter().enumerate() {
         for line in chosen.file.user_agents_of(group) {
-            let Some(name) = name(line.value, chosen.dialect) else { continue };
+            let Some(name) = crawler_named(line.value, chosen.dialect) else { continue };
             let here = (position, line.span);
             let [first, last] = known.entry(name).or_insert([here; 2]);
             if last.0 != position {
@@ -217,14 +217,6 @@ fn named_again(findings: &mut Findings<'_, '_>) {
                     });
             }
         }
-    }
-}
-
-/// Returns the crawler of a user-agent line: its name in lower case, or `*`.
-fn name(value: &[u8], dialect: &Dialect) -> Option<Vec<u8>> {
-    match robot_named(value, None, dialect) {
-        true => Some(b"*".to_vec()),
-        false => robot_name(value, dialect).map(<[u8]>::to_ascii_lowercase),
     }
 }
 
@@ -282,7 +274,7 @@ fn is_version(rest: &[u8]) -> bool {
 
 /// Returns the number of groups that apply to the crawler that `value` names.
 fn groups_applied(reading: &Reading<'_>, value: &[u8]) -> usize {
-    let Some(name) = name(value, reading.dialect) else { return 0 };
+    let Some(name) = crawler_named(value, reading.dialect) else { return 0 };
     let audience = reading.audience();
     if name == b"*" {
         return audience.default_groups.len();
