@@ -7,9 +7,13 @@ use std::cell::OnceCell;
 
 use super::LineIndex;
 use super::diagnostic::Effect;
+use crate::limits::LINT_NAMES_MAX;
+use portcullis_dialect::dialect::NamesAgent;
 use portcullis_dialect::{Dialect, Field, Label, LineNumber, Preference, Verdict};
 use portcullis_engine::bytes::trim;
-use portcullis_robots::policy::{Audience, pattern_of, robot_name, robot_named};
+use portcullis_robots::policy::{
+    Audience, NamedRobot, is_name_of, pattern_of, robot_name, robot_named,
+};
 use portcullis_robots::syntax::{
     Content, Line, NoteKind, NoteSet, Record, RobotsTxt, Span, Statement, is_extension, records,
 };
@@ -203,6 +207,23 @@ pub(super) fn crawler_named(value: &[u8], dialect: &Dialect) -> Option<Vec<u8>> 
     match robot_named(value, None, dialect) {
         true => Some(b"*".to_vec()),
         false => robot_name(value, dialect).map(<[u8]>::to_ascii_lowercase),
+    }
+}
+
+/// Returns the crawler of a file whose groups apply to one with this name, in lower case: where names occur in
+/// others, the first that does. `None` if that is not among the first [`LINT_NAMES_MAX`].
+pub(super) fn crawler_followed<'a>(
+    audience: &'a Audience,
+    name: &[u8],
+    dialect: &Dialect,
+) -> Option<&'a NamedRobot> {
+    match dialect.groups.names_agent {
+        NamesAgent::Equal => audience.with_name(name),
+        NamesAgent::OccursInName => {
+            let name = std::str::from_utf8(name).ok()?;
+            let mut robots = audience.robots.iter().take(LINT_NAMES_MAX);
+            robots.find(|robot| is_name_of(&robot.name, name, dialect))
+        }
     }
 }
 

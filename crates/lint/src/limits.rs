@@ -34,6 +34,12 @@ pub const LINT_FINDINGS_PER_CODE_MAX: usize = 100;
 /// about 50,000.
 pub const LINT_RULES_MAX: usize = 64 * 1024;
 
+/// Names of a file that are searched for the one that a crawler follows, where names occur in others: 1,024. About
+/// a crawler that follows a later one, what it may do is not reported.
+///
+/// Source: our choice; no real file comes near.
+pub const LINT_NAMES_MAX: usize = 1024;
+
 /// Edits of one finding. A finding that would need more is reported without a fix.
 ///
 /// Source: our choice. Real patterns need a dozen; a hostile one has an edit for every second byte.

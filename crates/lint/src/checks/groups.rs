@@ -1,6 +1,6 @@
 //! Checks of user-agent lines and groups.
 
-use crate::examination::{Reading, crawler_named, quoted};
+use crate::examination::{Reading, crawler_followed, crawler_named, quoted};
 use crate::findings::{Findings, index, insert, remove_line, replace};
 use crate::limits::LINT_RULES_MAX;
 use crate::{Code, Map, Set};
@@ -13,9 +13,15 @@ pub(super) fn check(findings: &mut Findings<'_, '_>) {
     outside_group(findings);
     blank_line_in_group(findings);
     let file = &findings.chosen.file;
+    let audience = findings.chosen.audience();
+    let has_rules =
+        |groups: &[usize]| groups.iter().any(|&group| !file.groups()[group].rules.is_empty());
+    let ruled = audience.robots.iter().filter(|robot| has_rules(&robot.groups));
+    let mut ruled: Set<&[u8]> = ruled.map(|robot| &*robot.name).collect();
+    ruled.extend(has_rules(&audience.default_groups).then_some(&b"*"[..]));
     for group in file.groups() {
         run_together(findings, group);
-        without_rules(findings, group);
+        without_rules(findings, group, &ruled);
     }
     for line in file.user_agents() {
         token(findings, line);
@@ -124,14 +130,28 @@ fn in_one_group(reading: &Reading<'_>, one: LineNumber, other: LineNumber) -> bo
     group.is_some() && group == group_of(other)
 }
 
-fn without_rules(findings: &mut Findings<'_, '_>, group: &Group) {
-    let lines = findings.chosen.file.user_agents_of(group);
-    if !group.rules.is_empty() || lines.iter().all(|line| line.value.is_empty()) {
+/// Checks for crawlers that no rule applies to. Another group may have some, and then nothing is wrong here.
+/// `ruled` are the crawlers whose groups have rules.
+fn without_rules(findings: &mut Findings<'_, '_>, group: &Group, ruled: &Set<&[u8]>) {
+    let Reading { file, dialect, .. } = findings.chosen;
+    let (lines, audience) = (file.user_agents_of(group), findings.chosen.audience());
+    if !group.rules.is_empty() {
         return;
     }
-    let robots = match lines {
+    let may_fetch_all = |line: &&UserAgentLine<'_>| {
+        let name = crawler_named(line.value, dialect);
+        name.is_some_and(|name| match &*name {
+            b"*" => !ruled.contains(&*name),
+            _ => crawler_followed(audience, &name, dialect)
+                .is_some_and(|robot| !ruled.contains(&*robot.name)),
+        })
+    };
+    let free: Vec<&UserAgentLine<'_>> = lines.iter().filter(may_fetch_all).collect();
+    let robots = match &*free {
+        [] => return,
         [line] => quoted(line.value),
-        _ => format!("the {} crawlers named here", lines.len()),
+        _ if free.len() == lines.len() => format!("the {} crawlers named here", lines.len()),
+        _ => format!("{} of the crawlers named here", free.len()),
     };
     let message = format!("no rule follows: {robots} may fetch everything");
     findings.report(Code::GroupWithoutRules, lines[lines.len() - 1].span, message);

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::examination::{Reading, quoted};
+use crate::examination::{Reading, crawler_followed, quoted};
 use crate::findings::{Findings, insert, replace, value_span};
 use crate::limits::LINT_STATEMENTS_MAX;
 use crate::{Code, Map};
@@ -218,6 +218,7 @@ fn not_inherited(findings: &mut Findings<'_, '_>, groups: &UsageGroups<'_>, audi
     let mut known: Map<Vec<usize>, bool> = Map::default();
     for robot in &audience.robots {
         let line = &file.user_agents()[robot.line];
+        let follows_itself = || crawler_followed(audience, &robot.name, dialect) == Some(robot);
         if robot_named(line.value, None, dialect) {
             continue;
         }
@@ -231,7 +232,7 @@ fn not_inherited(findings: &mut Findings<'_, '_>, groups: &UsageGroups<'_>, audi
                 new
             }
         };
-        if is_stated {
+        if is_stated || !follows_itself() {
             continue;
         }
         let message = "no usage preference is stated for this crawler, unlike for `*`";
