@@ -1,7 +1,7 @@
 //! `portcullis check`: the verdicts on URLs of arguments and lists, one line each.
 
 use std::env;
-use std::io::{self, ErrorKind, IsTerminal};
+use std::io::{self, IsTerminal};
 use std::path::Path;
 
 use anyhow::{bail, ensure};
@@ -61,7 +61,10 @@ pub fn run(args: CheckArgs, files: &Files) -> anyhow::Result<ExitStatus> {
         escapes: args.explain || io::stdout().is_terminal(),
         is_quiet: args.quiet,
     };
-    let mut printed = Printed { all_allowed: true, output: (!args.quiet).then(Output::styled) };
+    let mut printed = Printed {
+        all_allowed: true,
+        output: (!args.quiet).then(|| Output::styled().until_closed()),
+    };
     let mut session = questions.session(&classifier);
     let mut checked = CheckedUrls::default();
     for url in &args.urls {
@@ -104,7 +107,7 @@ pub fn run(args: CheckArgs, files: &Files) -> anyhow::Result<ExitStatus> {
         )?;
         policies.set.is_whole()?;
     }
-    printed.output.map_or(Ok(()), |output| unless_closed(output.finish()))?;
+    printed.output.map_or(Ok(()), Output::finish)?;
     Ok(if printed.all_allowed { ExitStatus::Done } else { ExitStatus::Negative })
 }
 
@@ -226,27 +229,14 @@ impl Form {
 /// Facts about the printed lines.
 struct Printed {
     all_allowed: bool,
-    /// `None` with --quiet, and once nobody reads it.
+    /// `None` with --quiet.
     output: Option<Output>,
 }
 
 impl Printed {
     fn add(&mut self, checked: &CheckedUrls) -> Result<(), OutputFailed> {
         self.all_allowed &= !checked.has_other;
-        let Some(output) = &mut self.output else { return Ok(()) };
-        let written = output.write(&checked.text);
-        if written.is_err() {
-            self.output = None;
-        }
-        unless_closed(written)
-    }
-}
-
-/// The status is an answer too, which does not change if nobody reads the other.
-fn unless_closed(written: Result<(), OutputFailed>) -> Result<(), OutputFailed> {
-    match written {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error),
-        _ => Ok(()),
+        self.output.as_mut().map_or(Ok(()), |output| output.write(&checked.text))
     }
 }
 

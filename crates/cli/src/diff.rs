@@ -37,7 +37,7 @@ use super::exit::ExitStatus;
 use super::files::Files;
 use super::mapped;
 use super::message::{Notes, say};
-use super::output::{CompleteOutput, OutputFile, SummaryForm};
+use super::output::{CompleteOutput, OutputFile, SummaryForm, is_closed_pipe};
 use super::plan::{self, QuestionPlan, StreamPlan, SummaryPlan};
 use super::rows::{ROW_GROUPS, RowFile};
 use super::stream;
@@ -229,8 +229,12 @@ impl Diff {
         let account = Account { run, notes, ..Account::default() };
         let mut summary = DiffSummary { format: format::DIFF, account, old, new, found };
         // Equal inputs make equal files, which have no time.
-        let table = table.complete(to_json(&summary))?;
-        CompleteOutput::publish_all(std::iter::once(table).chain(rejects))?;
+        let table = match table.complete(to_json(&summary)) {
+            // Without a row, only the header was left to write.
+            Err(error) if is_closed_pipe(&error) => None,
+            complete => Some(complete?),
+        };
+        CompleteOutput::publish_all(table.into_iter().chain(rejects))?;
         let (compared, changed) = summary.found.counts(&summary.old);
         let time = Time::new(Duration::ZERO, self.started.elapsed(), compared, None);
         summary.account.time = Some(time);
@@ -240,7 +244,8 @@ impl Diff {
 
     /// Begins a table of rows that this thread makes.
     fn rows(&self, fields: Vec<Field>) -> anyhow::Result<Rows> {
-        Rows::begin(table::open(self.format, &self.output)?, self.format, fields)
+        let output = table::open(self.format, &self.output)?.until_closed();
+        Rows::begin(output, self.format, fields)
     }
 
     /// Compiles the robots.txt at `path`.

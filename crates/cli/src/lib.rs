@@ -77,11 +77,10 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitStatus {
     }
 }
 
-/// An output that its reader closed is not the answer that nothing was found: something was about to be
-/// written.
-fn found_if_closed(fails: bool, result: anyhow::Result<ExitStatus>) -> anyhow::Result<ExitStatus> {
+/// A row of a URL is a change, so an output that its reader closed is not the answer that nothing changed.
+fn changed_if_closed(result: anyhow::Result<ExitStatus>) -> anyhow::Result<ExitStatus> {
     match result {
-        Err(error) if fails && output::is_closed_pipe(&error) => Ok(ExitStatus::Negative),
+        Err(error) if output::is_closed_pipe(&error) => Ok(ExitStatus::Negative),
         result => result,
     }
 }
@@ -129,9 +128,9 @@ fn try_run(typed: &[OsString]) -> anyhow::Result<ExitStatus> {
         Some(Command::Classify(args)) => classify::run(args, &files),
         Some(Command::Filter(args)) => filter::run(args, &files),
         Some(Command::Compile(args)) => compile::run(args, &files).map(|()| ExitStatus::Done),
-        Some(Command::Diff(args)) => found_if_closed(true, diff::run(args, &files)),
+        Some(Command::Diff(args)) => changed_if_closed(diff::run(args, &files)),
         Some(Command::Inspect(args)) => inspect::run(args),
-        Some(Command::Lint(args)) => found_if_closed(args.fail, lint::run(args, &files)),
+        Some(Command::Lint(args)) => lint::run(args, &files),
         Some(Command::Survey(args)) => survey::run(args).map(|()| ExitStatus::Done),
         Some(Command::Audit(args)) => audit::run(args, &files).map(|()| ExitStatus::Done),
         None => anyhow::bail!("no subcommand; `portcullis --help` lists them"),

@@ -249,6 +249,36 @@ enum Destination {
     File(AtomicFile),
 }
 
+/// A sink; `None` once its reader has closed it.
+struct UntilClosed(Option<Box<dyn Write + Send>>);
+
+impl UntilClosed {
+    fn with<T>(
+        &mut self,
+        closed: T,
+        write: impl FnOnce(&mut (dyn Write + Send)) -> io::Result<T>,
+    ) -> io::Result<T> {
+        let Some(sink) = &mut self.0 else { return Ok(closed) };
+        match write(sink) {
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => {
+                self.0 = None;
+                Ok(closed)
+            }
+            written => written,
+        }
+    }
+}
+
+impl Write for UntilClosed {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.with(bytes.len(), |sink| sink.write(bytes))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.with((), |sink| sink.flush())
+    }
+}
+
 /// The text of a frame or member that an output makes itself.
 const FRAME_BYTES: usize = 1 << 20;
 
@@ -291,6 +321,16 @@ impl Output {
             Ok((sink, escapes)) => Ok(Output { escapes, ..Output::of(name, sink, compression) }),
             Err(error) => Err(OutputFailed::new(&name, error)),
         }
+    }
+
+    /// Returns the output, of which nothing is written any more once its reader has closed it. That is no failure
+    /// then: the status is an answer too, and does not change if nobody reads the other.
+    pub fn until_closed(self) -> Output {
+        let sink = match self.sink {
+            Destination::InPlace(sink) => Destination::InPlace(Box::new(UntilClosed(Some(sink)))),
+            file => file,
+        };
+        Output { sink, ..self }
     }
 
     /// Whether a file that is replaced has the same owner and group afterwards.

@@ -88,7 +88,8 @@ impl Run {
         let mut output = match writes_entries {
             true => Output::styled(),
             false => Output::create(&OutputFile::default())?,
-        };
+        }
+        .until_closed();
         if writes_entries {
             output.write(self.format.begin(self.config.dialect).as_bytes())?;
         }
