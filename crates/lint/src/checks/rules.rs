@@ -71,7 +71,8 @@ pub(super) fn check(findings: &mut Findings<'_, '_>) -> Vec<bool> {
     // Rules that may decide in some selection: they have no problem there, or were not analysed.
     let mut may_decide = vec![false; file.rules().len()];
     let mut stars_may_decide = may_decide.clone();
-    // The problem of each rule that has the last code, and the selection that it is of.
+    // The problem of each rule that has the last code, and the selection that it is of. A rule that is needless for
+    // one crawler may contradict others, and win, for another.
     let mut mildest: BTreeMap<RuleID, (Rc<Fault>, &[usize])> = BTreeMap::new();
     let mut known: Map<_, Result<Problems, Bound>> = Map::default();
     for groups in &selections {
@@ -102,7 +103,8 @@ pub(super) fn check(findings: &mut Findings<'_, '_>) -> Vec<bool> {
                 may_decide[rule.index()] = true;
                 continue;
             };
-            if mildest.get(&rule).is_none_or(|(known, _)| known.code <= fault.code) {
+            let order = |code: Code| (!is_needless(code), code);
+            if mildest.get(&rule).is_none_or(|(known, _)| order(known.code) <= order(fault.code)) {
                 mildest.insert(rule, (Rc::clone(fault), groups));
             }
         }
@@ -246,6 +248,11 @@ fn fault_of(
     }
 }
 
+/// Returns whether a rule with this problem changes no verdict.
+fn is_needless(code: Code) -> bool {
+    matches!(code, Code::DuplicateRule | Code::ShadowedRule | Code::NeverMatchingPattern)
+}
+
 /// Reports a problem in a selection of groups.
 fn report(
     findings: &mut Findings<'_, '_>,
@@ -268,9 +275,7 @@ fn report(
     for other in others {
         findings.related(other.span, "this rule");
     }
-    let is_needless =
-        matches!(code, Code::DuplicateRule | Code::ShadowedRule | Code::NeverMatchingPattern);
-    if is_needless {
+    if is_needless(code) {
         findings.remove("remove the rule", own.line);
     }
 }
