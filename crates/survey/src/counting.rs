@@ -118,7 +118,7 @@ pub struct Worker {
     disallowed: Agents,
     /// The rules that decided a URL, with their policies, and for which agents.
     decided: Vec<((u32, RuleID), Agents)>,
-    /// The policies that agents read in place of that of a URL.
+    /// The last files that agents read in place of the policy of a URL.
     copies: BTreeSet<u32>,
 }
 
@@ -156,12 +156,14 @@ impl Worker {
                 for (record, decisions) in records.zip(decisions.chunks_exact(agents)) {
                     // Nothing is decided without an agent.
                     let first = if has_own_agents { answers.agent(record).unwrap_or(0) } else { 0 };
-                    sort(decisions, first, disallowed, decided);
-                    copies.clear();
-                    copies
-                        .extend(decisions.iter().map(|(read, _)| *read).filter(|it| *it != policy));
+                    let copy = |number: usize| Some(answers.copy_read(record * agents + number)?.0);
+                    let policy_of = |number| copy(number).unwrap_or(policy);
+                    sort((decisions, policy_of), first, disallowed, decided);
+                    copies.extend((0..agents).filter_map(copy));
                     *has_earlier |= !copies.is_empty();
-                    copies.iter().for_each(|copy| host.policies.add(*copy, 1));
+                    while let Some(copy) = copies.pop_first() {
+                        host.policies.add(copy, 1);
+                    }
                     if disallowed.iter().any(|agents| *agents != 0) {
                         host.disallowed.add(disallowed, 1);
                     }
@@ -183,19 +185,15 @@ impl Worker {
     }
 }
 
-/// A decision, and the number of the policy that it comes from.
-type FromPolicy = (u32, Decision);
-
 /// Calls `with` for the records of each host and policy in a block. As of times, the records of an origin
 /// may have different policies.
 fn each_host(
     block: &[Record<'_>],
     answers: &Answers<'_>,
-    mut with: impl FnMut(&[u8], u32, Range<usize>, &[FromPolicy]),
+    mut with: impl FnMut(&[u8], u32, Range<usize>, &[Decision]),
 ) -> Result<(), Damage> {
     let agents = answers.per_record();
     let decisions = answers.decisions_with_rules()?;
-    let mut decided = Vec::new();
     let is_universal = answers.session().classifier().set().is_universal();
     for OriginRecords { records, scheme, key } in answers.origins(block) {
         let with_scheme = (!is_of_web(scheme)).then(|| key_with_scheme(scheme, key));
@@ -204,11 +202,8 @@ fn each_host(
         for policies in answers.policies()[records].chunk_by(|one, next| one == next) {
             let end = start + policies.len();
             if let Some(policy) = policies[0].number() {
-                let of_records = start * agents..end * agents;
-                let read = |answer| answers.policy_read(answer).number().unwrap_or(policy).0;
-                decided.clear();
-                decided.extend(of_records.map(|answer| (read(answer), decisions[answer])));
-                with(host, policy.0, start..end, &decided);
+                let decisions = &decisions[start * agents..end * agents];
+                with(host, policy.0, start..end, decisions);
             }
             start = end;
         }
@@ -216,10 +211,10 @@ fn each_host(
     Ok(())
 }
 
-/// Finds the agents that must not fetch a URL, and the rules that decided it. The decisions are for the agents
-/// from number `first`.
+/// Finds the agents that must not fetch a URL, and the rules that decided it, each in the policy of its decision.
+/// The decisions are for the agents from number `first`.
 fn sort(
-    decisions: &[FromPolicy],
+    (decisions, policy_of): (&[Decision], impl Fn(usize) -> u32),
     first: usize,
     disallowed: &mut Agents,
     decided: &mut Vec<((u32, RuleID), Agents)>,
@@ -228,12 +223,13 @@ fn sort(
     disallowed.clear();
     disallowed.resize(words, 0);
     decided.clear();
-    for (agent, (policy, decision)) in (first..).zip(decisions) {
+    for (number, decision) in decisions.iter().enumerate() {
+        let agent = first + number;
         let (word, bit) = (agent / 64, 1 << (agent % 64));
         if decision.verdict == Verdict::Disallow {
             disallowed[word] |= bit;
         }
-        let Some(rule) = decision.rule.map(|rule| (*policy, rule)) else { continue };
+        let Some(rule) = decision.rule.map(|rule| (policy_of(number), rule)) else { continue };
         let place = decided.iter().position(|(other, _)| *other == rule);
         let place = place.unwrap_or_else(|| {
             decided.push((rule, vec![0; words]));

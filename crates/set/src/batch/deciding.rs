@@ -13,7 +13,7 @@ use super::classifier::Classifier;
 use super::session::Session;
 use crate::Damage;
 use crate::layout::partition_point;
-use crate::stored::{AppliedGroups, PolicyNumber, RecordPolicy};
+use crate::stored::{AppliedGroups, PolicyNumber};
 
 /// A decision with its rule, and its text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,13 +103,11 @@ impl Answers<'_> {
         decisions
     }
 
-    /// Returns the policy that an answer comes from: that of its record, or the last file that a crawler reads
-    /// in its place. The rules of [`Answers::rule`] are in this one.
-    pub fn policy_read(&self, answer: usize) -> RecordPolicy {
-        match self.session.copies.of(answer) {
-            Some((policy, ..)) => policy.into(),
-            None => self.session.policies[answer / self.per_record()],
-        }
+    /// Returns the last file that a crawler reads in place of the policy of a record, if an answer comes from
+    /// one. The rule of the answer is one of this file then.
+    #[inline]
+    pub fn copy_read(&self, answer: usize) -> Option<PolicyNumber> {
+        self.session.copies.of(answer).map(|(policy, ..)| policy)
     }
 
     /// Returns whose rules were asked for an answer; `None` if no rules were.
