@@ -14,11 +14,11 @@ use base64::Engine as _;
 
 use portcullis_dialect::Fetched;
 use portcullis_engine::bytes::trim;
-use portcullis_files::compression::Coding;
 use portcullis_files::input::stands_for_none;
 use portcullis_robots::access::{
     CaptureNote, TimeUnit, UnixSeconds, in_range, is_date, seconds_of,
 };
+use portcullis_robots::syntax::{NoteKind, appearance};
 
 use super::body::{Settled, is_redirect, notes, settle, status_of};
 use super::capture::Problem;
@@ -42,14 +42,10 @@ pub(super) struct Head<'h> {
 }
 
 impl Head<'_> {
-    /// Whether a body is still in a coding that `Content-Encoding` names. Most programs decode it.
+    /// Whether a body is still in a coding, of which `Content-Encoding` names one. Most programs decode it.
     fn is_coded(&self, body: &[u8]) -> bool {
-        let names = self.codings.iter().flat_map(|value| names(value));
-        let mut codings = names.filter_map(Coding::from_http_name);
-        codings.any(|coding| match coding.magic() {
-            b"" => str::from_utf8(body).is_err(),
-            magic => body.starts_with(magic),
-        })
+        let mut names = self.codings.iter().flat_map(|value| names(value));
+        names.next().is_some() && appearance(body) == Some(NoteKind::LooksBinary)
     }
 }
 
@@ -289,7 +285,7 @@ const NO_OUTCOME: &str = "no status, no body and no error, so its outcome is not
 
 /// The problem of a body that was stored as it was sent.
 const CODED: &str =
-    "its body is still in the coding that its Content-Encoding names; decode it first";
+    "its body is binary data, and its Content-Encoding names a coding; decode it first";
 
 /// The forms of times, for messages.
 const EXPECTED_TIME: &str = "expected a date or time, such as 2024-05-01T12:00:00Z, 2024-05-01 or 20240501120000, or a number \

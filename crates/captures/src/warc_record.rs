@@ -36,6 +36,8 @@ pub(super) struct Kept {
     pub(super) captured_at: Option<UnixSeconds>,
     /// The file that a revisit repeats.
     pub(super) repeats: Confirms,
+    /// Whether the record says when that file was captured, also if it cannot be read.
+    pub(super) names_date: bool,
     /// The names of the file, or of the one that a revisit repeats.
     pub(super) payload: PayloadNames,
     /// Whether the block is only a part of the received bytes.
@@ -228,6 +230,7 @@ impl<'h> Header<'h> {
             url: url.to_vec(),
             captured_at,
             repeats: self.repeats(),
+            names_date: self.repeated_date.is_some(),
             payload: match kind {
                 Kind::Revisit => PayloadNames::of(self.digest, self.repeated_id),
                 Kind::Response | Kind::Resource => PayloadNames::of(self.digest, self.id),
@@ -309,7 +312,7 @@ impl Kept {
         Capture {
             location: location.map(Cow::Borrowed),
             confirms: match self.repeats {
-                Confirms::CapturedAt(None) if !is_repeated => Confirms::Newest,
+                Confirms::CapturedAt(None) if !is_repeated && !self.names_date => Confirms::Newest,
                 repeats => repeats,
             },
             payload: self.payload,
@@ -390,6 +393,7 @@ mod tests {
             url: b"http://a.example/robots.txt".to_vec(),
             captured_at: Some(UnixSeconds(1_704_164_645)),
             repeats: Confirms::CapturedAt(None),
+            names_date: false,
             payload: PayloadNames::default(),
             is_truncated: false,
             is_html: false,
@@ -402,6 +406,7 @@ mod tests {
             url: b"ftp://a.example/robots.txt".to_vec(),
             captured_at: None,
             repeats: Confirms::CapturedAt(None),
+            names_date: false,
             payload: PayloadNames::default(),
             is_truncated: true,
             is_html: true,

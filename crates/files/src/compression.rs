@@ -83,7 +83,7 @@ impl Coding {
     }
 
     /// Returns the magic number of this coding. Empty if it has none.
-    pub fn magic(self) -> &'static [u8] {
+    fn magic(self) -> &'static [u8] {
         match self {
             Coding::Gzip => kind::GZIP,
             Coding::Zstd => kind::ZSTD,

@@ -143,7 +143,7 @@ fn revisits_name_what_they_repeat() {
     let known = Confirms::CapturedAt(Some(UnixSeconds(1_704_164_645)));
     let unknown = Confirms::CapturedAt(None);
     let status_304 = b"HTTP/1.1 304 Not Modified\r\n\r\n";
-    let rows: [(&[&str], &[u8], Confirms); 11] = [
+    let rows: [(&[&str], &[u8], Confirms); 13] = [
         (&[identical, &own, date], head, known),
         (&[identical, date], b"", known),
         (&[identical, other, date], head, unknown),
@@ -152,6 +152,8 @@ fn revisits_name_what_they_repeat() {
         (&[], head, unknown),
         (&[not_modified, &own, date], head, known),
         (&[not_modified, date], status_304, known),
+        (&[not_modified, other, date], status_304, unknown),
+        (&[not_modified, "WARC-Refers-To-Date: Mon, 01 Jan 2024"], status_304, unknown),
         (&[not_modified], b"", Confirms::Newest),
         (&[not_modified], status_304, Confirms::Newest),
         (&[identical], status_304, Confirms::Newest),

@@ -164,7 +164,7 @@ impl Asked {
             return Ok(());
         };
         let tokens = |it: &Crawler| it.tokens().map(str::to_ascii_lowercase).collect::<Vec<_>>();
-        let reading = |it: &Crawler| (tokens(it), it.reads_default(), it.reading());
+        let reading = |it: &Crawler| (tokens(it), it.reads_default(), it.reading().without_file);
         let (listed, typed) = if first.is_ours() { (first, second) } else { (second, first) };
         ensure!(
             reading(&one) == reading(&other),
@@ -351,6 +351,8 @@ mod tests {
             asked.chains(&RFC_9309).map(|(chains, _)| chains.len()).map_err(|it| it.to_string())
         };
         assert_eq!(chains(&["ccbot", "@CCBot", "CCBot"]), Ok(1));
+        // A crawler that ignores Crawl-delay has the same verdicts.
+        assert!(chains(&["Googlebot", "@search"]).is_ok());
         for values in [["Amazonbot", "@Amazonbot"], ["@YandexBot", "YandexBot+Yandex"]] {
             for values in [values, [values[1], values[0]]] {
                 let error = chains(&values).unwrap_err();

@@ -475,6 +475,11 @@ pub(super) fn separators(fit: impl Iterator<Item = Separator>) -> String {
     )
 }
 
+/// The problem of rows that are one cell in quotes each, which holds more than a URL: a program may have put a row
+/// that it did not split into quotes.
+pub(super) const QUOTED_ROWS: &str = "most rows are one cell in quotes, which may hold more than a URL; if each is a URL, choose its column with \
+     ‹url_field› 1; otherwise write the table with a column for each value";
+
 /// Returns the problem of a table without a header that has one column, unless this separator of a row separates
 /// more.
 pub(super) fn separator_in_row(row: usize, separator: Separator) -> String {

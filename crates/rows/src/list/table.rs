@@ -173,7 +173,7 @@ impl Look<'_> {
         if !is_asked && self.splits_rows(usual) {
             return Err(self.no_header(usual));
         }
-        lines::check(&self.cells_as_written(usual, self.text), true, false)?;
+        self.check_rows(usual, self.text, false)?;
         for &separator in &separators[1..] {
             let mut rows = self.rows_looked_at(separator);
             if let Some(place) = rows.position(|row| row.len() > 1) {
@@ -188,13 +188,33 @@ impl Look<'_> {
         self.rows_looked_at(separator).any(|row| row.len() > 1)
     }
 
-    /// Returns the first cells that are not in quotes as lines. Whatever is in quotes is one value.
-    fn cells_as_written(&self, separator: Separator, text: &[u8]) -> Vec<u8> {
+    /// Whether the rows after so many have one number of cells, and not one cell.
+    fn splits_evenly(&self, separator: Separator, after: usize) -> bool {
+        let mut counts = self.rows_looked_at(separator).skip(after).map(|row| row.len());
+        let first = counts.next().unwrap_or_default();
+        first > 1 && counts.all(|count| count == first)
+    }
+
+    /// Checks that the rows of a table of one column, which are those of `text`, hold no more than a URL each.
+    fn check_rows(
+        &self,
+        separator: Separator,
+        text: &[u8],
+        has_header: bool,
+    ) -> Result<(), String> {
+        let (mut plain, mut quoted) = (Vec::new(), Vec::new());
         let look = Look { text, ..*self };
-        let rows = look.rows_as_written(separator);
-        let cells = rows.filter_map(|row| Fields::new(row, separator).next());
-        let plain = cells.filter(|cell| !cell.is_quoted());
-        plain.flat_map(|cell| [&cell.text()[..], b"\n"].concat()).collect()
+        for row in look.rows_as_written(separator) {
+            match Fields::new(row, separator).next().filter(|cell| cell.is_quoted()) {
+                Some(cell) => quoted.extend([&cell.text()[..], b"\n"].concat()),
+                None => plain.extend([row.trim_ascii_end(), b"\n"].concat()),
+            }
+        }
+        lines::check(&plain, true, has_header)?;
+        match lines::check(&quoted, true, has_header) {
+            Err(_) if !self.config.urls.is_asked() => Err(advice::QUOTED_ROWS.to_owned()),
+            _ => Ok(()),
+        }
     }
 
     /// Whether the text begins with a comment that has no URL in the numbered column.
@@ -272,7 +292,13 @@ impl Look<'_> {
         mut splits: Vec<FirstRow>,
         usual: Separator,
     ) -> Result<Option<FirstRow>, String> {
-        splits.retain(|it| it.separator == usual || self.splits_rows(it.separator));
+        // Values may have other separators, in rows below a header of the usual one.
+        let is_even = self.splits_evenly(usual, 0);
+        let splits_rows = |it: Separator| match is_even {
+            true => self.splits_evenly(it, 1),
+            false => self.splits_rows(it),
+        };
+        splits.retain(|it| it.separator == usual || it.row.len() > 1 || splits_rows(it.separator));
         let fits = |it: &FirstRow| self.has_url(it) || it.separator == usual && self.has_words(it);
         let (mut found, mut others): (Vec<_>, Vec<_>) = splits.into_iter().partition(fits);
         match &found[..] {
@@ -333,7 +359,7 @@ impl Look<'_> {
         let [_, others @ ..] = places;
         if row.len() == 1 && is_header {
             // A table with another delimiter is lines with more than a URL.
-            lines::check(&self.cells_as_written(separator, &self.text[end..]), true, true)?;
+            self.check_rows(separator, &self.text[end..], true)?;
         }
         let missing_max = layout.map_or(0, |layout| layout.missing_max);
         let (unit, count) = (config.unit, row.len());

@@ -351,9 +351,27 @@ fn a_first_row_of_one_cell_hides_no_separator() {
             .error
             .contains("no header")
     );
-    // Commas in quotes belong to the URL.
-    let quoted = "url\n\"https://a.example/x,5\"\n\"https://a.example/x,6\"\n";
-    assert_eq!(found(quoted, &plain).error, "");
+    // Commas in quotes belong to the URL, if a flag says that the cell is one.
+    for head in ["url\n", ""] {
+        let quoted = format!("{head}\"https://a.example/d;5\"\n\"https://a.example/d;6\"\n");
+        for text in [quoted.replace(';', ","), quoted] {
+            assert!(found(&text, &plain).error.contains("‹url_field› 1"), "{text}");
+            let read = found(&text, &config(&["1"]));
+            let urls: Vec<_> =
+                read.records.iter().filter_map(|(_, url)| url.as_ref().ok()).collect();
+            assert!(urls.iter().all(|url| url.contains(['5', '6'])) && urls.len() == 2, "{read:?}");
+        }
+    }
+    // No row of more than one cell is left out silently.
+    let ragged = "loc\nhttps://a.example/s,t\nhttps://a.example/s,t\nhttps://a.example/e\n";
+    assert!(found(ragged, &plain).error.contains("more than a URL"));
+    // Values may have other separators.
+    for text in [
+        "page,agent\nhttps://a.example/d,\"X (Y; Z)\"\nhttps://a.example/d,curl/8\n",
+        "page,clicks\nhttps://a.example/d,5\nhttps://a.example/d;x=1,6\n",
+    ] {
+        assert_eq!(found(text, &config(&["1"])).error, "", "{text}");
+    }
 }
 
 #[test]
