@@ -67,7 +67,8 @@ pub fn built_in(corpus: &Corpus) -> Vec<Engine<'_>> {
 struct Files<'c> {
     agent: &'c Crawler,
     dialect: &'static Dialect,
-    files: Vec<(Robots<'c>, AgentRules)>,
+    /// The text of each file, and its rules for the agent. Nobody needs the parsed file after that.
+    files: Vec<(&'c [u8], AgentRules)>,
     /// The line of the deciding rule of each URL of the last list that was compared.
     lines: Vec<u32>,
 }
@@ -76,8 +77,7 @@ impl<'c> Files<'c> {
     fn new(files: &[&'c [u8]], corpus: &'c Corpus) -> Files<'c> {
         let file = |&text: &&'c [u8]| {
             let robots = Robots::with_bytes_max(text, corpus.dialect(), None);
-            let rules = robots.agent(&corpus.agent);
-            (robots, rules)
+            (text, robots.agent(&corpus.agent))
         };
         let files = files.iter().map(file).collect();
         let (agent, dialect, lines) = (&corpus.agent, corpus.dialect(), Vec::new());
@@ -107,12 +107,14 @@ impl Matcher for Files<'_> {
     }
 
     fn tell(&mut self, ask: Ask) -> Result<Option<Vec<String>>> {
-        let delay = |robots: &Robots<'_>| {
-            let delay = robots.crawl_delay(self.agent);
-            delay.map_or("-".to_owned(), |it| it.as_secs_f64().to_string())
+        let delay = |(_, rules): &(&[u8], AgentRules)| {
+            rules.crawl_delay().map_or("-".to_owned(), |it| it.as_secs_f64().to_string())
         };
-        let sitemaps = |robots: &Robots<'_>| robots.sitemaps().collect::<Vec<_>>().join(" ");
-        let files = self.files.iter().map(|(robots, _)| robots);
+        let sitemaps = |(text, _): &(&[u8], AgentRules)| {
+            let robots = Robots::with_bytes_max(text, self.dialect, None);
+            robots.sitemaps().collect::<Vec<_>>().join(" ")
+        };
+        let files = self.files.iter();
         Ok(Some(match ask {
             Ask::Lines => self.lines.iter().map(u32::to_string).collect(),
             Ask::Delays => files.map(delay).collect(),
