@@ -174,7 +174,7 @@ pub fn text(decision: Answer, found: &Facts) -> String {
     out
 }
 
-/// Describes what a crawler reads in place of the policy.
+/// Describes what a crawler reads instead of the policy.
 fn describe(read: Read) -> &'static str {
     match read {
         Read::Open(Reason::NoRules) => "everything is allowed: the crawler does not read this file",

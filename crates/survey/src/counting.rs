@@ -57,7 +57,7 @@ impl ByAgents {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct HostCounts {
     pub records: u64,
-    /// The URLs that each policy decided, by number. The last file that a crawler reads in place of a policy
+    /// The URLs that each policy decided, by number. The last file that a crawler reads instead of a policy
     /// counts too.
     pub policies: Figures<u64, u32>,
     /// The URLs that some agents must not fetch.
@@ -118,7 +118,7 @@ pub struct Worker {
     disallowed: Agents,
     /// The rules that decided a URL, with their policies, and for which agents.
     decided: Vec<((u32, RuleID), Agents)>,
-    /// The last files that agents read in place of the policy of a URL.
+    /// The last files that agents read instead of the policy of a URL.
     copies: BTreeSet<u32>,
 }
 

@@ -136,7 +136,7 @@ pub struct FactReader<'s> {
 /// How a policy addresses an agent, and the user-agent value that selects the groups.
 type Addressing = (Addressed, Option<Arc<[u8]>>);
 
-/// The policy that an agent reads in place of one, its groups that apply, and the groups of usage records.
+/// The policy that an agent reads instead of one, its groups that apply, and the groups of usage records.
 type Entries = (Option<Read>, Option<PolicyEntry>, Vec<usize>);
 
 impl<'s> FactReader<'s> {
@@ -170,7 +170,7 @@ impl<'s> FactReader<'s> {
         self.read_by(policy, &Reads::default())
     }
 
-    /// Like [`FactReader::read`], for agents that read something in place of `policy`. Usage preferences are
+    /// Like [`FactReader::read`], for agents that read something instead of `policy`. Usage preferences are
     /// those of `policy` in any case.
     ///
     /// # Errors

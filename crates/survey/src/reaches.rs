@@ -114,7 +114,7 @@ impl<'s> Reaches<'s> {
         Ok(Applied { reach, groups, rules: Some(rules) })
     }
 
-    /// Like [`Reaches::applied`], for an agent that reads something in place of `policy`, if `read` is.
+    /// Like [`Reaches::applied`], for an agent that reads something instead of `policy`, if `read` is.
     pub fn applied_by(
         &self,
         policy: &StoredPolicy<'s>,

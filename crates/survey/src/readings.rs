@@ -1,4 +1,4 @@
-//! Agents that read answers in another way than the dialect: what they read in place of the policy of an
+//! Agents that read answers in another way than the dialect: what they read instead of the policy of an
 //! origin, as of a time and over time.
 //!
 //! A period of such agents may end within one of the policy: a last file is given up at some time, and
@@ -60,7 +60,7 @@ impl Readings {
         at.unwrap_or_else(newest)
     }
 
-    /// Returns what each agent reads in place of the policy of an origin, as of a time or the newest; empty
+    /// Returns what each agent reads instead of the policy of an origin, as of a time or the newest; empty
     /// if no agent reads anything else.
     pub fn at(
         &self,

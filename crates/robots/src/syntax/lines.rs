@@ -124,7 +124,7 @@ pub struct Records<'t> {
     position: usize,
     /// The number of the line that starts there.
     number: LineNumber,
-    reader: LineReader<'t>,
+    reader: LineReader,
     /// The unread part, until it is reported.
     ignored: Option<Span>,
 }

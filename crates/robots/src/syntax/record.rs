@@ -12,7 +12,7 @@ use portcullis_dialect::usage::USAGE_FIELDS;
 use portcullis_dialect::{
     ControlByte, Field, FieldMatch, FieldSpelling, LineNumber, LineRules, MissingColon, NulByte,
 };
-use portcullis_engine::bytes::{CHUNK_BYTES, are_same, first_bytes};
+use portcullis_engine::bytes::{CHUNK_BYTES, first_bytes};
 
 /// Fields, in lower case, that a published convention defines and that have no effect on access.
 /// They are not reported as unknown.
@@ -170,21 +170,18 @@ impl<'t> EachLine<'t> for Option<Line<'t>> {
 
 /// Reads lines by the rules of one dialect.
 #[derive(Clone, Debug)]
-pub(super) struct LineReader<'t> {
+pub(super) struct LineReader {
     rules: LineRules,
     /// A bit for each byte that is white space; all are below 64.
     white_space: u64,
     line_bytes_max: usize,
-    /// The last field name of each length modulo their number. Most lines repeat a name.
-    known: [KnownName<'t>; 4],
     /// The start of the last record of each first byte modulo their number. Most lines repeat one.
     starts: [KnownStart; 8],
 }
 
 /// A field name, and what it means.
 #[derive(Clone, Copy, Debug, Default)]
-struct KnownName<'t> {
-    name: &'t [u8],
+struct KnownName {
     field: Option<Field>,
     notes: NoteSet,
 }
@@ -213,21 +210,20 @@ impl KnownStart {
     };
 }
 
-impl<'t> LineReader<'t> {
+impl LineReader {
     /// Returns a reader.
-    pub(super) fn new(rules: &LineRules) -> LineReader<'t> {
+    pub(super) fn new(rules: &LineRules) -> LineReader {
         LineReader {
             rules: *rules,
             white_space: rules.white_space.iter().fold(0, |bits, &byte| bits | 1 << byte),
             line_bytes_max: rules.line_bytes_max.unwrap_or(usize::MAX),
-            known: Default::default(),
             starts: [KnownStart::NONE; 8],
         }
     }
 
     /// Reads the first line of `rest`, which starts at `start` in the file.
     #[inline(always)]
-    pub(super) fn read(
+    pub(super) fn read<'t>(
         &mut self,
         rest: &'t [u8],
         marks: LineMarks,
@@ -243,7 +239,7 @@ impl<'t> LineReader<'t> {
         if !is_odd && let Some((record, notes)) = self.like_known(text, head, start) {
             each.record(number, span, notes, record);
         } else if !is_odd && let Some(record) = self.split(text, marks.colon, start) {
-            let KnownName { field, notes, .. } = self.known_name(record.name);
+            let KnownName { field, notes, .. } = KnownName::of(record.name, &self.rules);
             let record = Record { field, ..record };
             self.know_start(text, head, &record, notes);
             each.record(number, span, notes, record);
@@ -259,7 +255,12 @@ impl<'t> LineReader<'t> {
     /// Returns the record of a line without its comment and the white space before it, and the notes on its
     /// name, if the line begins with `head` as a known one does, up to a value.
     #[inline(always)]
-    fn like_known(&self, text: &'t [u8], head: u128, start: u32) -> Option<(Record<'t>, NoteSet)> {
+    fn like_known<'t>(
+        &self,
+        text: &'t [u8],
+        head: u128,
+        start: u32,
+    ) -> Option<(Record<'t>, NoteSet)> {
         let known = &self.starts[head as usize % self.starts.len()];
         let first = text.get(known.value_at)?;
         if (head ^ known.bytes) & known.mask != 0 || self.is_white(*first) {
@@ -287,7 +288,7 @@ impl<'t> LineReader<'t> {
     /// Returns the record of a line without its comment and the white space before it, or `None` if there
     /// is nothing before the colon. The field is left out.
     #[inline(always)]
-    fn split(&self, text: &'t [u8], colon: usize, start: u32) -> Option<Record<'t>> {
+    fn split<'t>(&self, text: &'t [u8], colon: usize, start: u32) -> Option<Record<'t>> {
         let (name, value) = (text.get(..colon)?, text.get(colon + 1..)?);
         let name = self.trim_start(name);
         let indent = (colon - name.len()) as u32;
@@ -301,7 +302,7 @@ impl<'t> LineReader<'t> {
 
     /// Reads any line.
     #[inline(never)]
-    fn read_other(
+    fn read_other<'t>(
         &mut self,
         line: &'t [u8],
         marks: LineMarks,
@@ -329,7 +330,12 @@ impl<'t> LineReader<'t> {
     }
 
     /// Returns the content of the bytes of a line that are read, and the notes on it.
-    fn content(&mut self, bytes: &'t [u8], marks: LineMarks, start: u32) -> (NoteSet, Content<'t>) {
+    fn content<'t>(
+        &mut self,
+        bytes: &'t [u8],
+        marks: LineMarks,
+        start: u32,
+    ) -> (NoteSet, Content<'t>) {
         let text = self.trim_end(&bytes[..marks.text.min(bytes.len())]);
         let trimmed = self.trim_start(text);
         if trimmed.is_empty() {
@@ -348,7 +354,7 @@ impl<'t> LineReader<'t> {
         let Some(mut record) = self.split(text, colon, start) else {
             return (notes.with(NoteKind::NoField), Content::Ignored);
         };
-        let KnownName { field, notes: of_name, .. } = self.known_name(record.name);
+        let KnownName { field, notes: of_name, .. } = KnownName::of(record.name, &self.rules);
         record.field = field;
         let drops = |&byte: &u8| match byte {
             0 => self.rules.nul == NulByte::DropsLine,
@@ -369,16 +375,6 @@ impl<'t> LineReader<'t> {
         record.span.end -= (text.len() - kept.len()) as u32;
         record.value = self.trim_end(read);
         (notes, Content::Record(record))
-    }
-
-    /// Returns what a field name means.
-    #[inline(always)]
-    fn known_name(&mut self, name: &'t [u8]) -> KnownName<'t> {
-        let known = &mut self.known[name.len() % 4];
-        if !are_same(name, known.name) {
-            *known = KnownName::of(name, &self.rules);
-        }
-        *known
     }
 
     #[inline(always)]
@@ -407,9 +403,9 @@ impl<'t> LineReader<'t> {
     }
 }
 
-impl<'t> KnownName<'t> {
+impl KnownName {
     #[inline(never)]
-    fn of(name: &'t [u8], rules: &LineRules) -> KnownName<'t> {
+    fn of(name: &[u8], rules: &LineRules) -> KnownName {
         let own = rules.fields.iter().find(|it| fits(name, it.text, rules.field_match));
         let usage = || USAGE_FIELDS.iter().find(|it| fits(name, it.text, FieldMatch::Whole));
         let field = own.or_else(usage).map(|it| it.field);
@@ -423,7 +419,7 @@ impl<'t> KnownName<'t> {
             }
             _ => NoteSet::EMPTY,
         };
-        KnownName { name, field, notes }
+        KnownName { field, notes }
     }
 }
 

@@ -145,9 +145,9 @@ impl Look<'_> {
             }
         }
         // Rows before a pause may fit another separator than those after it.
-        let tables = separators.iter().filter(|it| self.splits_rows(**it)).count();
+        let tables = || separators.iter().filter(|it| self.splits_rows(**it)).count();
         let is_number = self.config.urls.has_number() && !self.is_whole;
-        if is_number && tables > 1 && self.has_few_rows(usual) {
+        if is_number && tables() > 1 && self.has_few_rows(usual) {
             return Ok(FoundColumn::More);
         }
         let found = self.best_of(splits, separators)?;

@@ -103,7 +103,7 @@ impl Answers<'_> {
         decisions
     }
 
-    /// Returns the last file that a crawler reads in place of the policy of a record, if an answer comes from
+    /// Returns the last file that a crawler reads instead of the policy of a record, if an answer comes from
     /// one. The rule of the answer is one of this file then.
     #[inline]
     pub fn copy_read(&self, answer: usize) -> Option<PolicyNumber> {

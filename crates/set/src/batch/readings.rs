@@ -146,7 +146,7 @@ impl Classifier {
         place.map_or(&[], |place| &self.readers[place..=place])
     }
 
-    /// Returns what one agent reads in place of the policy of an origin.
+    /// Returns what one agent reads instead of the policy of an origin.
     pub(super) fn read_of(
         &self,
         agent: usize,

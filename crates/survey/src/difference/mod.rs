@@ -10,7 +10,7 @@
 //! - with agents, the *rules of an agent* differ: patterns in normal form with their verdicts, by
 //!   precedence. The order and number of adjacent rules with one verdict do not count, because they
 //!   cannot change it. Rules that never decide do count. An agent to which no group applies has no
-//!   rules. The rules of an agent that reads something in place of a policy are those that it reads, so
+//!   rules. The rules of an agent that reads something instead of a policy are those that it reads, so
 //!   they may change where the policy does not.
 //!
 //! Other usage records are a change of their own, also of an origin in another state.
