@@ -10,6 +10,8 @@ use portcullis_files::input::InputError;
 use portcullis_robots::access::{CachingHeaders, CaptureNote, CaptureNotes, UnixSeconds};
 use serde::{Deserialize, Serialize};
 
+use super::body::Settled;
+
 /// One answer to one request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Capture<'c> {
@@ -132,33 +134,20 @@ pub struct BrokenRecord {
 pub struct LostCapture {
     subject: Subject<'static>,
     captured_at: Option<UnixSeconds>,
-    has_unread_time: bool,
+    /// Whether its time cannot be read, so that it may be newer than any other.
+    pub has_unread_time: bool,
 }
 
 impl LostCapture {
-    /// Whether its time cannot be read, so that it may be newer than any other.
-    pub fn has_unread_time(&self) -> bool {
-        self.has_unread_time
-    }
-
     /// Returns the capture without its body, and without a date if that cannot be read.
     pub fn capture(&self) -> Capture<'_> {
         let subject = match &self.subject {
             Subject::Url(url) => Subject::Url(Cow::Borrowed(url)),
             Subject::Host(host) => Subject::Host(Cow::Borrowed(host)),
         };
-        Capture {
-            subject,
-            captured_at: self.captured_at,
-            redirects_followed: 0,
-            answer: Fetched::BrokenBody,
-            location: None,
-            confirms: Confirms::default(),
-            payload: PayloadNames::default(),
-            caching: CachingHeaders::default(),
-            body: Cow::Borrowed(b""),
-            notes: CaptureNotes::EMPTY.with(CaptureNote::Truncated),
-        }
+        let notes = CaptureNotes::EMPTY.with(CaptureNote::Truncated);
+        let lost = Settled { notes, ..Settled::bodiless(Fetched::BrokenBody) };
+        lost.capture(subject, self.captured_at)
     }
 }
 

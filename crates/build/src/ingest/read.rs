@@ -338,7 +338,7 @@ impl Digest<'_> {
         let Some(places) = Place::of(&capture.subject).ok().filter(|_| !is_later) else { return };
         let report = &mut self.read.report;
         report.captured = DateSpan::over(report.captured, capture.captured_at.map(DateSpan::from));
-        if lost.has_unread_time() {
+        if lost.has_unread_time {
             capture.captured_at = Some(UNPLACED);
         }
         self.file(places, &capture, position);

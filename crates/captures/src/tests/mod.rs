@@ -67,7 +67,7 @@ pub(crate) fn lost(keeper: &Keeper) -> Vec<String> {
         let Capture { subject, captured_at, .. } = lost.capture();
         let (Subject::Url(name) | Subject::Host(name)) = subject;
         let time = captured_at.map_or_else(|| "-".to_owned(), |time| time.0.to_string());
-        let time = if lost.has_unread_time() { "?".to_owned() } else { time };
+        let time = if lost.has_unread_time { "?".to_owned() } else { time };
         format!("{} {time}", String::from_utf8_lossy(&name))
     };
     lost.map(text).collect()
