@@ -10,11 +10,9 @@
 //!
 //! Cost: one pass; an object with millions of files takes the memory of one.
 
-use std::fmt;
+use bumpalo::Bump;
 
-use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, Visitor};
-
-use super::json::Text;
+use super::json::{Json, JsonError};
 use super::schema::{CaptureField, FieldMap};
 
 /// A file in an object of hosts.
@@ -26,6 +24,9 @@ pub(super) struct FileOfHost<'f> {
     pub body: Option<&'f str>,
 }
 
+/// The error is why a text is no object of hosts: its damage, or `None` if it is another value.
+pub(super) type Checked = Result<(), Option<JsonError>>;
+
 /// Passes the files in an object of hosts to `each`, in order, repeated ones too.
 ///
 /// # Errors
@@ -35,10 +36,64 @@ pub(super) fn read_files(
     text: &[u8],
     fields: &FieldMap,
     each: &mut dyn FnMut(FileOfHost<'_>),
-) -> Result<(), serde_json::Error> {
-    let mut parser = serde_json::Deserializer::from_slice(text);
-    parser.deserialize_map(Hosts { fields, each })?;
-    parser.end()
+) -> Checked {
+    let mut json = Json::new(text);
+    read_members(&mut json, &mut |host, json| {
+        if !is_host(host, Some(""), fields) {
+            return Err(None);
+        }
+        read_host(json, (host, None), fields, each)
+    })?;
+    Ok(json.end()?)
+}
+
+/// Takes an object. `read` is given the name of each member, and takes its value.
+fn read_members<'l>(
+    json: &mut Json<'l>,
+    read: &mut dyn FnMut(&str, &mut Json<'l>) -> Checked,
+) -> Checked {
+    if !json.take(b'{') {
+        return Err(None);
+    }
+    let (mut arena, mut is_first) = (Bump::new(), true);
+    while let Some(name) = json.next_name(is_first, &arena)? {
+        read(&String::from_utf8_lossy(name), json)?;
+        is_first = false;
+        arena.reset();
+    }
+    Ok(())
+}
+
+/// Takes the file of a host, at a date if it is given, or else the files of the host by date.
+fn read_host(
+    json: &mut Json<'_>,
+    (host, date): (&str, Option<&str>),
+    fields: &FieldMap,
+    each: &mut dyn FnMut(FileOfHost<'_>),
+) -> Checked {
+    let is_named = |text: Option<&str>| date.is_some() || is_host(host, text, fields);
+    let arena = Bump::new();
+    let body = match json.peek() {
+        Some(b'"') => Some(String::from_utf8_lossy(json.text(&arena)?)),
+        Some(b'{') if date.is_none() && is_named(None) => {
+            return read_members(json, &mut |date, json| {
+                read_host(json, (host, Some(date)), fields, each)
+            });
+        }
+        Some(b'{' | b'[') => return Err(None),
+        first => {
+            json.skip()?;
+            if first != Some(b'n') {
+                return Err(None);
+            }
+            None
+        }
+    };
+    if !is_named(body.as_deref()) {
+        return Err(None);
+    }
+    each(FileOfHost { host, date, body: body.as_deref() });
+    Ok(())
 }
 
 /// Whether a member belongs to a host, by its name and its value, if that is a text or the beginning of one. It
@@ -63,91 +118,4 @@ fn is_word(text: &str) -> bool {
     !text.is_empty()
         && !text.contains([' ', '\t', '\r', '\n', '#'])
         && text.split_once(':').is_none_or(is_port_or_url)
-}
-
-/// An object of hosts.
-struct Hosts<'e> {
-    fields: &'e FieldMap,
-    each: &'e mut dyn FnMut(FileOfHost<'_>),
-}
-
-impl<'de> Visitor<'de> for Hosts<'_> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object of hosts")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(mut self, mut members: A) -> Result<(), A::Error> {
-        while let Some(Text(host)) = members.next_key()? {
-            let Hosts { fields, each } = &mut self;
-            if !is_host(&host, Some(""), fields) {
-                return Err(no_host(&host));
-            }
-            members.next_value_seed(Files { host: &host, date: None, fields, each })?;
-        }
-        Ok(())
-    }
-}
-
-/// The file of a host, at a date if it is given, or else the files of the host by date.
-struct Files<'e> {
-    host: &'e str,
-    date: Option<&'e str>,
-    fields: &'e FieldMap,
-    each: &'e mut dyn FnMut(FileOfHost<'_>),
-}
-
-impl Files<'_> {
-    /// Checks once that the name belongs to a host with this text, or without one.
-    fn check<E: Error>(&self, text: Option<&str>) -> Result<(), E> {
-        match self.date.is_some() || is_host(self.host, text, self.fields) {
-            true => Ok(()),
-            false => Err(no_host(self.host)),
-        }
-    }
-}
-
-fn no_host<E: Error>(name: &str) -> E {
-    E::custom(format!("`{name}` is no host"))
-}
-
-impl<'de> DeserializeSeed<'de> for Files<'_> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Files<'_> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a file, or null")
-    }
-
-    fn visit_unit<E: Error>(self) -> Result<(), E> {
-        self.check(None)?;
-        (self.each)(FileOfHost { host: self.host, date: self.date, body: None });
-        Ok(())
-    }
-
-    fn visit_str<E: Error>(self, body: &str) -> Result<(), E> {
-        self.check(Some(body))?;
-        (self.each)(FileOfHost { host: self.host, date: self.date, body: Some(body) });
-        Ok(())
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut files: A) -> Result<(), A::Error> {
-        self.check(None)?;
-        let Files { host, date: None, fields, each } = self else {
-            return Err(A::Error::custom("an object instead of a file"));
-        };
-        while let Some(Text(date)) = files.next_key()? {
-            let date = Some(&*date);
-            files.next_value_seed(Files { host, date, fields, each: &mut *each })?;
-        }
-        Ok(())
-    }
 }

@@ -7,10 +7,7 @@
 //! Cost: one pass, and one before it over lines that are read as a [`JsonBlock`], where the ends of texts are
 //! found at once. Texts are borrowed unless they have escapes.
 
-use std::borrow::Cow;
-
 use bumpalo::Bump;
-use serde::Deserialize;
 use serde::de::IgnoredAny;
 use wide::u8x32;
 
@@ -32,11 +29,6 @@ pub(crate) enum JsonProblem {
     #[error("{problem} at line 1 column {column}")]
     Value { column: usize, problem: String },
 }
-
-/// A text that `serde_json` borrows, inside other types too.
-#[derive(Deserialize, PartialEq, Eq, PartialOrd, Ord)]
-#[serde(transparent)]
-pub(crate) struct Text<'l>(#[serde(borrow)] pub Cow<'l, str>);
 
 /// Texts that follow each other, which are checked and searched together.
 #[derive(Clone, Copy, Debug)]
@@ -65,31 +57,32 @@ impl<'l> JsonBlock<'l> {
 }
 
 /// A text of JSON that was read up to a position.
-pub(crate) struct Json<'l> {
+pub struct Json<'l> {
     text: &'l [u8],
     at: usize,
     /// The marks of the block that the text is in, and where it begins there. The text is UTF-8, so that none of
     /// it has to be checked.
     marks: Option<(Marks<'l>, usize)>,
-    /// How many lists may be entered.
-    lists_left: u8,
+    /// How many lists and objects may be entered.
+    depth_left: u8,
     /// The memory for texts with escapes.
     scratch: Vec<u8>,
 }
 
 impl<'l> Json<'l> {
-    pub(crate) fn new(text: &'l [u8]) -> Json<'l> {
-        Json { text, at: 0, marks: None, lists_left: LISTS_MAX, scratch: Vec::new() }
+    /// Reads a text.
+    pub fn new(text: &'l [u8]) -> Json<'l> {
+        Json { text, at: 0, marks: None, depth_left: LISTS_MAX, scratch: Vec::new() }
     }
 
     /// Reads a text, which begins at a place in a block.
-    pub(crate) fn in_block(text: &'l str, (block, start): (JsonBlock<'l>, usize)) -> Json<'l> {
+    pub fn in_block(text: &'l str, (block, start): (JsonBlock<'l>, usize)) -> Json<'l> {
         Json { marks: Some((block.specials, start)), ..Json::new(text.as_bytes()) }
     }
 
     /// Returns the first byte of what comes next.
     #[inline]
-    pub(crate) fn peek(&mut self) -> Option<u8> {
+    pub fn peek(&mut self) -> Option<u8> {
         let byte = *self.text.get(self.at)?;
         if byte > b' ' { Some(byte) } else { self.peek_after_blanks() }
     }
@@ -104,14 +97,14 @@ impl<'l> Json<'l> {
 
     /// Takes a byte, if it comes next.
     #[inline]
-    pub(crate) fn take(&mut self, byte: u8) -> bool {
+    pub fn take(&mut self, byte: u8) -> bool {
         let is_next = self.peek() == Some(byte);
         self.at += usize::from(is_next);
         is_next
     }
 
     /// Takes the end of the text.
-    pub(crate) fn end(&mut self) -> Result<(), JsonError> {
+    pub fn end(&mut self) -> Result<(), JsonError> {
         match self.peek() {
             None => Ok(()),
             Some(_) => self.fail("trailing characters"),
@@ -127,10 +120,17 @@ impl<'l> Json<'l> {
         })))
     }
 
+    /// Takes any value, and returns the error that it is of another kind, or what else is damaged.
+    #[cold]
+    pub(crate) fn refuse<T>(&mut self, problem: impl ToString) -> Result<T, JsonError> {
+        self.skip()?;
+        self.fail(problem)
+    }
+
     /// Whether a list or an object, whose first byte was taken, has another item. Takes what is before it, or
     /// the end.
     #[inline]
-    pub(crate) fn goes_on(&mut self, is_first: bool, end: u8) -> Result<bool, JsonError> {
+    pub fn goes_on(&mut self, is_first: bool, end: u8) -> Result<bool, JsonError> {
         match self.peek() {
             Some(byte) if byte == end => {
                 self.at += 1;
@@ -145,28 +145,31 @@ impl<'l> Json<'l> {
         }
     }
 
-    /// Takes the first byte of a list.
-    pub(crate) fn enter_list(&mut self) -> Result<(), JsonError> {
+    /// Takes the first byte of a list or an object that the caller reads by a call of itself, which takes stack.
+    pub(crate) fn enter(&mut self) -> Result<(), JsonError> {
         self.at += 1;
-        match self.lists_left.checked_sub(1) {
-            Some(left) => self.lists_left = left,
+        match self.depth_left.checked_sub(1) {
+            Some(left) => self.depth_left = left,
             None => return self.fail("too many lists in each other"),
         }
         Ok(())
     }
 
-    /// Called after the last byte of a list that was entered.
-    pub(crate) fn leave_list(&mut self) {
-        self.lists_left += 1;
+    /// Called after the last byte of what was entered.
+    pub(crate) fn leave(&mut self) {
+        self.depth_left += 1;
     }
 
     /// Returns the next name of an object; `None` at its end.
     #[inline]
-    pub(crate) fn next_name(
+    pub(crate) fn next_name<'a>(
         &mut self,
         is_first: bool,
-        arena: &'l Bump,
-    ) -> Result<Option<&'l [u8]>, JsonError> {
+        arena: &'a Bump,
+    ) -> Result<Option<&'a [u8]>, JsonError>
+    where
+        'l: 'a,
+    {
         if !self.goes_on(is_first, b'}')? {
             return Ok(None);
         }
@@ -179,7 +182,10 @@ impl<'l> Json<'l> {
 
     /// Takes a text. One with escapes is decoded into `arena`.
     #[inline]
-    pub(crate) fn text(&mut self, arena: &'l Bump) -> Result<&'l [u8], JsonError> {
+    pub fn text<'a>(&mut self, arena: &'a Bump) -> Result<&'a [u8], JsonError>
+    where
+        'l: 'a,
+    {
         match self.marked_text() {
             Some(text) => Ok(text),
             None => self.rare_text(arena),
@@ -198,7 +204,10 @@ impl<'l> Json<'l> {
         })
     }
 
-    fn rare_text(&mut self, arena: &'l Bump) -> Result<&'l [u8], JsonError> {
+    fn rare_text<'a>(&mut self, arena: &'a Bump) -> Result<&'a [u8], JsonError>
+    where
+        'l: 'a,
+    {
         let (start, end) = self.first_run()?;
         let read = match self.text[end] {
             b'"' => {
@@ -252,12 +261,12 @@ impl<'l> Json<'l> {
     }
 
     /// Takes the text that begins at `start`, and has its first escape at `from`.
-    fn decoded(
+    fn decoded<'a>(
         &mut self,
         start: usize,
         from: usize,
-        arena: &'l Bump,
-    ) -> Result<&'l [u8], JsonError> {
+        arena: &'a Bump,
+    ) -> Result<&'a [u8], JsonError> {
         let (text, mut out) = (self.text, std::mem::take(&mut self.scratch));
         out.clear();
         // Of memory that is not written, nothing is taken.
@@ -343,7 +352,7 @@ impl<'l> Json<'l> {
 
     /// Takes any value. Nothing but its form is checked.
     #[inline]
-    pub(crate) fn skip(&mut self) -> Result<(), JsonError> {
+    pub fn skip(&mut self) -> Result<(), JsonError> {
         match self.peek() {
             Some(b'{' | b'[') => self.skip_nested(),
             first => self.skip_plain(first),

@@ -46,11 +46,9 @@
 //! error.
 
 use std::borrow::Cow;
-use std::fmt;
 
 use bumpalo::Bump;
-use serde::Deserialize;
-use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::IgnoredAny;
 
 use portcullis_dialect::Fetched;
 
@@ -60,7 +58,7 @@ use portcullis_robots::access::{CachingHeaders, CaptureNote};
 use super::body::is_html;
 use super::capture::Problem;
 use super::history::{FileOfHost, is_host, read_files};
-use super::json::{JsonProblem, Text};
+use super::json::{Json, JsonError, JsonProblem};
 use super::json_path::{FieldValue, Members, mended, without_nan};
 use super::limits::{FILES_PER_RECORD_MAX, HEADER_VALUES_MAX};
 use super::record::{Head, Record};
@@ -119,7 +117,7 @@ fn is_object_of_hosts(text: &[u8], fields: &FieldMap) -> bool {
     let text = trim(text, WHITE_SPACE);
     let Some(end) = memchr::memchr(b'\n', text) else {
         let read = read_files(text, fields, &mut |_| {});
-        return read.is_err_and(|error| !error.is_data());
+        return read.is_err_and(|damage| damage.is_some());
     };
     let is_json = |text: &[u8]| serde_json::from_slice::<IgnoredAny>(text).is_ok();
     let line = &text[..end];
@@ -214,15 +212,11 @@ impl RecordReader for MemberSchema {
         }
         let arena = Bump::new();
         let mut record = Record::default();
-        if let Err(error) = self.members.read(text, &arena, &mut record.values) {
+        if let Err(error) = self.members.read(Json::new(text), &arena, &mut record.values, None) {
             if let Some(text) = str::from_utf8(text).ok().and_then(without_nan) {
                 return self.read(text.as_bytes(), config, sink);
             }
-            let problem = match *error.0 {
-                JsonProblem::Syntax(error) => describe(&error, 0),
-                JsonProblem::Value { column, problem } => format!("column {column}: {problem}"),
-            };
-            return Err(self.damaged(text, problem, config));
+            return Err(self.damaged(text, describe(error, 0), config));
         }
         record.note_found(&self.fields);
         let has_url = record.values[CaptureField::Url as usize].value != FieldValue::Null;
@@ -231,8 +225,8 @@ impl RecordReader for MemberSchema {
                 self.fields.note_two(field);
             }
         }
-        let head = head_of(text, &mut record);
-        let (headers, Redirects(redirects_followed)) = head.unwrap_or_else(|problem| {
+        let head = head_of(text, &arena, &mut record);
+        let (headers, redirects_followed) = head.unwrap_or_else(|problem| {
             record.fail(problem);
             Default::default()
         });
@@ -256,11 +250,10 @@ impl RecordReader for MemberSchema {
             capture.notes = capture.notes.with(CaptureNote::HtmlContentType);
         }
         let is_redirect = matches!(capture.answer, Fetched::Status(300..=399));
-        let fields = headers.used.iter().map(|(name, value)| (*name, value.as_bytes()));
         sink(Ok(Capture {
             redirects_followed,
             location: target.filter(|_| is_redirect).map(Cow::Borrowed),
-            caching: CachingHeaders::read(fields),
+            caching: CachingHeaders::read(headers.used.iter().copied()),
             ..capture
         }));
         Ok(())
@@ -273,7 +266,7 @@ impl MemberSchema {
     fn damaged(&self, line: &[u8], problem: String, config: &ReadConfig) -> Problem {
         let (text, arena, mut record) = (mended(line), Bump::new(), Record::default());
         // What comes before an error counts: it is why there is a problem.
-        let _ = self.members.read(text.as_bytes(), &arena, &mut record.values);
+        let _ = self.members.read(Json::new(text.as_bytes()), &arena, &mut record.values, None);
         record.fail(problem.clone());
         let read = record.capture(&Head::default(), &self.fields, config);
         read.map_or_else(|problem| problem, |_| problem.into())
@@ -312,39 +305,48 @@ impl MemberSchema {
                 problem.of(format!("the file of {host}{at}"))
             }));
         };
-        Some(
-            read_files(text, &self.fields, &mut { read })
-                .map_err(|error| describe(&error, 0).into()),
-        )
+        read_files(text, &self.fields, &mut { read }).expect("it was read before");
+        Some(Ok(()))
     }
 }
 
-/// Returns the header fields and the redirects of a record, in which no field occurs twice.
+/// Returns the header fields and the number of redirects of a record, in which no field occurs twice.
 fn head_of<'l>(
     line: &'l [u8],
+    arena: &'l Bump,
     record: &mut Record<'l>,
-) -> Result<(Headers<'l>, Redirects), String> {
+) -> Result<(Headers<'l>, u32), String> {
     record.check()?;
-    let headers = within(line, record.take(CaptureField::Headers))?;
-    Ok((headers, within(line, record.take(CaptureField::Redirects))?))
+    let headers = record.take(CaptureField::Headers);
+    let headers = within(line, headers, |json| Headers::read(json, arena))?;
+    let redirects = record.take(CaptureField::Redirects);
+    Ok((headers, within(line, redirects, |json| count_redirects(json, arena))?))
 }
 
-/// Parses a value within a line. A missing or a null one is the default.
-fn within<'l, T: Deserialize<'l> + Default>(
+/// Reads a value within a line. A missing or a null one is the default.
+fn within<'l, T: Default>(
     line: &'l [u8],
     value: Option<FieldValue<'l>>,
+    read: impl FnOnce(&mut Json<'l>) -> Result<T, JsonError>,
 ) -> Result<T, String> {
-    let Some(FieldValue::Json(value)) = value else { return Ok(T::default()) };
+    let Some(FieldValue::Json(value)) = value.filter(|it| *it != FieldValue::Json("null")) else {
+        return Ok(T::default());
+    };
     // A value of a text with members has no column in the line.
     let before = line.as_ptr_range().contains(&value.as_ptr());
     let before = if before { value.as_ptr().addr() - line.as_ptr().addr() } else { 0 };
-    let parsed = serde_json::from_str::<Option<T>>(value);
-    Ok(parsed.map_err(|error| describe(&error, before))?.unwrap_or_default())
+    read(&mut Json::new(value.as_bytes())).map_err(|error| describe(error, before))
 }
 
-/// Returns the parser's message with the column, but without the line, which is always 1. The parsed text
+/// Returns the message of an error with the column, but without the line, which is always 1. The parsed text
 /// follows `before` other bytes of the line.
-fn describe(error: &serde_json::Error, before: usize) -> String {
+fn describe(error: JsonError, before: usize) -> String {
+    let error = match *error.0 {
+        JsonProblem::Value { column, problem } => {
+            return format!("column {}: {problem}", before + column);
+        }
+        JsonProblem::Syntax(error) => error,
+    };
     if error.is_eof() {
         return "the object does not end on its line; write one object per line, as jq -c does"
             .to_owned();
@@ -363,126 +365,46 @@ fn is_absolute(target: &[u8]) -> bool {
     scheme.is_some_and(|it| it.iter().all(u8::is_ascii_alphabetic))
 }
 
-/// The number of redirects.
-#[derive(Default)]
-struct Redirects(u32);
-
-impl<'de> Deserialize<'de> for Redirects {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Redirects, D::Error> {
-        deserializer.deserialize_seq(RedirectsVisitor)
+/// Takes a list of redirects, and returns how many it has. Only their presence matters.
+fn count_redirects(json: &mut Json<'_>, arena: &Bump) -> Result<u32, JsonError> {
+    if !json.take(b'[') {
+        return json.refuse("expected a list of redirects, or null");
     }
-}
-
-struct RedirectsVisitor;
-
-impl<'de> Visitor<'de> for RedirectsVisitor {
-    type Value = Redirects;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a list of redirects, or null")
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Redirects, A::Error> {
-        let mut count = 0_u32;
-        while items.next_element::<Redirect>()?.is_some() {
-            count = count.saturating_add(1);
+    let mut count = 0_u32;
+    while json.goes_on(count == 0, b']')? {
+        count = count.saturating_add(1);
+        match json.peek() {
+            Some(b'"') => _ = json.text(arena)?,
+            Some(b'{') => {
+                json.take(b'{');
+                let (mut is_first, mut has_url) = (true, false);
+                while let Some(name) = json.next_name(is_first, arena)? {
+                    is_first = false;
+                    has_url |= name == b"url";
+                    json.skip()?;
+                }
+                if !has_url {
+                    return json.fail("a redirect without a `url`");
+                }
+            }
+            _ => {
+                return json.refuse("expected a URL, or an object with a `url`, for each redirect");
+            }
         }
-        Ok(Redirects(count))
     }
-}
-
-/// A redirect. Only its presence matters.
-struct Redirect;
-
-impl<'de> Deserialize<'de> for Redirect {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Redirect, D::Error> {
-        deserializer.deserialize_any(Redirect)
-    }
-}
-
-impl<'de> Visitor<'de> for Redirect {
-    type Value = Redirect;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a URL, or an object with a `url`, for each redirect")
-    }
-
-    fn visit_str<E>(self, _url: &str) -> Result<Redirect, E> {
-        Ok(self)
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Redirect, A::Error> {
-        let mut has_url = false;
-        while let Some(Text(name)) = members.next_key()? {
-            has_url |= name == "url";
-            members.next_value::<IgnoredAny>()?;
-        }
-        if has_url { Ok(self) } else { Err(A::Error::custom("a redirect without a `url`")) }
-    }
-}
-
-/// Adds the value or the values of a header field to those before it.
-struct HeaderValues<'h, 'l> {
-    name: &'static str,
-    headers: &'h mut Headers<'l>,
-}
-
-impl<'l> HeaderValues<'_, 'l> {
-    fn add<E: Error>(&mut self, value: Cow<'l, str>) -> Result<(), E> {
-        if self.headers.used.len() == HEADER_VALUES_MAX {
-            let problem = format!("more than {HEADER_VALUES_MAX} values of header fields");
-            return Err(E::custom(problem));
-        }
-        self.headers.used.push((self.name, value));
-        Ok(())
-    }
-}
-
-impl<'l> DeserializeSeed<'l> for HeaderValues<'_, 'l> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'l>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl<'l> Visitor<'l> for HeaderValues<'_, 'l> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a text or a list of texts for a header field")
-    }
-
-    fn visit_unit<E>(self) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_borrowed_str<E: Error>(mut self, value: &'l str) -> Result<(), E> {
-        self.add(Cow::Borrowed(value))
-    }
-
-    fn visit_str<E: Error>(mut self, value: &str) -> Result<(), E> {
-        self.add(Cow::Owned(value.to_owned()))
-    }
-
-    fn visit_seq<A: SeqAccess<'l>>(mut self, mut values: A) -> Result<(), A::Error> {
-        while let Some(Text(value)) = values.next_element()? {
-            self.add(value)?;
-        }
-        Ok(())
-    }
+    Ok(count)
 }
 
 /// The header fields of an answer.
 #[derive(Default)]
 struct Headers<'l> {
     /// The fields that are used, in order. Names are in lower case.
-    used: Vec<(&'static str, Cow<'l, str>)>,
+    used: Vec<(&'static str, &'l [u8])>,
     /// Whether there are any fields.
     has_any: bool,
 }
 
-impl Headers<'_> {
+impl<'l> Headers<'l> {
     const USED: [&'static str; 8] = [
         "age",
         "cache-control",
@@ -494,44 +416,59 @@ impl Headers<'_> {
         "location",
     ];
 
+    /// Takes an object of header fields, each with its value or a list of its values.
+    fn read(json: &mut Json<'l>, arena: &'l Bump) -> Result<Headers<'l>, JsonError> {
+        if !json.take(b'{') {
+            return json.refuse("expected an object of header fields, or null");
+        }
+        let mut headers = Headers::default();
+        while let Some(name) = json.next_name(!headers.has_any, arena)? {
+            headers.has_any = true;
+            let is = |used: &&str| name.eq_ignore_ascii_case(used.as_bytes());
+            let Some(name) = Headers::USED.into_iter().find(is) else {
+                json.skip()?;
+                continue;
+            };
+            match json.peek() {
+                Some(b'n') => json.skip()?,
+                Some(b'"') => headers.add(name, json, arena)?,
+                Some(b'[') => {
+                    json.take(b'[');
+                    let mut is_first = true;
+                    while json.goes_on(is_first, b']')? {
+                        is_first = false;
+                        headers.add(name, json, arena)?;
+                    }
+                }
+                _ => {
+                    return json.refuse("expected a text or a list of texts for a header field");
+                }
+            }
+        }
+        Ok(headers)
+    }
+
+    /// Takes a value of a field.
+    fn add(
+        &mut self,
+        name: &'static str,
+        json: &mut Json<'l>,
+        arena: &'l Bump,
+    ) -> Result<(), JsonError> {
+        if self.used.len() == HEADER_VALUES_MAX {
+            return json.refuse(format!("more than {HEADER_VALUES_MAX} values of header fields"));
+        }
+        self.used.push((name, json.text(arena)?));
+        Ok(())
+    }
+
     /// Returns the values of a field.
-    fn all(&self, name: &str) -> impl Iterator<Item = &[u8]> {
-        self.used.iter().filter(move |field| field.0 == name).map(|(_, value)| value.as_bytes())
+    fn all(&self, name: &str) -> impl Iterator<Item = &'l [u8]> {
+        self.used.iter().filter(move |field| field.0 == name).map(|(_, value)| *value)
     }
 
     /// Returns the first value of a field.
-    fn first(&self, name: &str) -> Option<&[u8]> {
+    fn first(&self, name: &str) -> Option<&'l [u8]> {
         self.all(name).next()
-    }
-}
-
-impl<'de: 'l, 'l> Deserialize<'de> for Headers<'l> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Headers<'l>, D::Error> {
-        deserializer.deserialize_map(HeadersVisitor)
-    }
-}
-
-/// Collects the fields one by one, because a map would lose their order and repeated fields.
-struct HeadersVisitor;
-
-impl<'de> Visitor<'de> for HeadersVisitor {
-    type Value = Headers<'de>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object of header fields, or null")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Headers<'de>, A::Error> {
-        let mut headers = Headers::default();
-        while let Some(Text(name)) = members.next_key()? {
-            headers.has_any = true;
-            let used = Headers::USED.iter().find(|used| name.eq_ignore_ascii_case(used));
-            let Some(&name) = used else {
-                members.next_value::<IgnoredAny>()?;
-                continue;
-            };
-            members.next_value_seed(HeaderValues { name, headers: &mut headers })?;
-        }
-        Ok(headers)
     }
 }

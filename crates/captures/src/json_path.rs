@@ -12,9 +12,7 @@ use bumpalo::Bump;
 use portcullis_engine::bytes::are_same;
 use portcullis_robots::access::{TimeUnit, is_date, seconds_of};
 
-use super::json::Json;
-
-pub use super::json::{JsonBlock, JsonError};
+pub use super::json::{Json, JsonBlock, JsonError};
 
 /// The value of a field.
 #[derive(Clone, Debug, PartialEq)]
@@ -324,39 +322,14 @@ impl Members {
         Ok(Members { lists, raw, by_length, paths: paths.into_iter().map(ranked).collect() })
     }
 
-    /// Reads a text, an object, into `found`. Texts with escapes are decoded into `arena`.
+    /// Reads a text, an object, into `found`, and the members `near` a value. Texts with escapes are decoded into
+    /// `arena`.
     ///
     /// # Errors
     ///
     /// If it is not JSON, or a text with a member is damaged JSON.
+    #[inline]
     pub fn read<'l>(
-        &self,
-        text: &'l [u8],
-        arena: &'l Bump,
-        found: &mut [Found<'l>],
-    ) -> Result<(), JsonError> {
-        self.read_all(Json::new(text), arena, found, None)
-    }
-
-    /// Reads an object likewise, which begins at a place in a block, and the members `near` a value.
-    ///
-    /// # Errors
-    ///
-    /// As [`Members::read`].
-    #[inline]
-    pub fn read_with_near<'l>(
-        &self,
-        text: &'l str,
-        at: (JsonBlock<'l>, usize),
-        arena: &'l Bump,
-        found: &mut [Found<'l>],
-        near: Option<&mut Near<'l>>,
-    ) -> Result<(), JsonError> {
-        self.read_all(Json::in_block(text, at), arena, found, near)
-    }
-
-    #[inline]
-    fn read_all<'l>(
         &self,
         mut json: Json<'l>,
         arena: &'l Bump,
@@ -585,7 +558,7 @@ impl<'l> ValueAt<'_, '_, 'l> {
             self.set(FieldValue::Other("a list"));
             return Ok(());
         }
-        json.enter_list()?;
+        json.enter()?;
         let ValueAt { depth, ended, walk, .. } = self;
         let mut is_first = true;
         while json.goes_on(is_first, b']')? {
@@ -595,7 +568,7 @@ impl<'l> ValueAt<'_, '_, 'l> {
             }
             is_first = false;
         }
-        json.leave_list();
+        json.leave();
         Ok(())
     }
 

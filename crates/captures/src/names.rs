@@ -1,11 +1,9 @@
 //! The names that records and tables have, for errors about one that is not there.
 
-use std::fmt;
-
-use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use bumpalo::Bump;
 use serde_json::{Map, Value};
 
-use super::json::Text;
+use super::json::{Json, JsonError};
 use super::json_path::{FieldPath, without_nan};
 use crate::limits::{MEMBERS_LOOKED_AT_MAX, NAMES_SHOWN};
 
@@ -32,75 +30,50 @@ pub fn object_in(line: &[u8]) -> Option<Map<String, Value>> {
 
 /// Returns a JSON text as [`object_in`] does. `None` if it is not JSON.
 pub fn looked_at(text: &[u8]) -> Option<Value> {
-    let mut parser = serde_json::Deserializer::from_slice(text);
+    let (mut json, arena) = (Json::new(text), Bump::new());
     let mut left = MEMBERS_LOOKED_AT_MAX;
-    let value = LookedAt { left: &mut left }.deserialize(&mut parser).ok()?;
-    parser.end().ok().map(|()| value)
+    let value = beginning(&mut json, &mut left, &arena).ok()?;
+    json.end().ok().map(|()| value)
 }
 
-/// A value of which only the beginning is kept.
-struct LookedAt<'n> {
-    /// The number of members that may be kept.
-    left: &'n mut usize,
-}
-
-impl<'de> DeserializeSeed<'de> for LookedAt<'_> {
-    type Value = Value;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl<'de> Visitor<'de> for LookedAt<'_> {
-    type Value = Value;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a value")
-    }
-
-    fn visit_unit<E>(self) -> Result<Value, E> {
-        Ok(Value::Null)
-    }
-
-    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
-        Ok(Value::Bool(value))
-    }
-
-    fn visit_i64<E>(self, number: i64) -> Result<Value, E> {
-        Ok(number.into())
-    }
-
-    fn visit_u64<E>(self, number: u64) -> Result<Value, E> {
-        Ok(number.into())
-    }
-
-    fn visit_f64<E>(self, number: f64) -> Result<Value, E> {
-        Ok(number.into())
-    }
-
-    fn visit_str<E>(self, text: &str) -> Result<Value, E> {
-        Ok(text.into())
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
-        let first = items.next_element_seed(self)?;
-        while first.is_some() && items.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(Value::Array(first.into_iter().collect()))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Value, A::Error> {
-        let mut object = Map::new();
-        while let Some(Text(name)) = members.next_key()? {
-            let Some(left) = self.left.checked_sub(1) else {
-                members.next_value::<IgnoredAny>()?;
-                continue;
-            };
-            *self.left = left;
-            let value = members.next_value_seed(LookedAt { left: &mut *self.left })?;
-            object.insert(name.into_owned(), value);
+/// Takes a value, and returns the first members of objects, `left` in all, and the first item of each list.
+fn beginning<'l>(
+    json: &mut Json<'l>,
+    left: &mut usize,
+    arena: &'l Bump,
+) -> Result<Value, JsonError> {
+    let mut is_first = true;
+    match json.peek() {
+        Some(b'{') => {
+            json.enter()?;
+            let mut object = Map::new();
+            while let Some(name) = json.next_name(is_first, arena)? {
+                is_first = false;
+                let Some(others) = left.checked_sub(1) else {
+                    json.skip()?;
+                    continue;
+                };
+                *left = others;
+                let name = String::from_utf8_lossy(name).into_owned();
+                object.insert(name, beginning(json, left, arena)?);
+            }
+            json.leave();
+            Ok(Value::Object(object))
         }
-        Ok(Value::Object(object))
+        Some(b'[') => {
+            json.enter()?;
+            let mut items = Vec::new();
+            while json.goes_on(is_first, b']')? {
+                match is_first {
+                    true => items.push(beginning(json, left, arena)?),
+                    false => json.skip()?,
+                }
+                is_first = false;
+            }
+            json.leave();
+            Ok(Value::Array(items))
+        }
+        _ => serde_json::from_str(json.raw()?).or_else(|error| json.fail(error)),
     }
 }
 

@@ -315,19 +315,19 @@ fn what_is_wrong_is_said() {
         (r#"{"url": "u", "status": 1e9}"#, &bad_status("1000000000")),
         (
             r#"{"url": "u", "status": 404, "headers": ["Age"]}"#,
-            "@: invalid type: sequence, expected an object of header fields, or null",
+            "@: expected an object of header fields, or null",
         ),
         (
             r#"{"url": "u", "status": 404, "headers": {"Age": 1}}"#,
-            "@: invalid type: integer `1`, expected a text or a list of texts for a header field",
+            "@: expected a text or a list of texts for a header field",
         ),
         (
             r#"{"url": "u", "status": 404, "redirects": 2}"#,
-            "@: invalid type: integer `2`, expected a list of redirects, or null",
+            "@: expected a list of redirects, or null",
         ),
         (
             r#"{"url": "u", "status": 404, "redirects": [2]}"#,
-            "@: invalid type: integer `2`, expected a URL, or an object with a `url`, for each redirect",
+            "@: expected a URL, or an object with a `url`, for each redirect",
         ),
         (r#"{"url": "u", "status": 404, "redirects": [{}]}"#, "@: a redirect without a `url`"),
         (r#"{"url": "u", "status": 200, "body": "\ud800"}"#, "@: invalid escape"),

@@ -13,7 +13,7 @@ use super::place::{LeftPart, Place, Value, part_called, part_near, usual_names};
 use super::values::{Values, doubt_of_time, kept};
 use super::{FieldPath, ListFormat, Problem, advice};
 use portcullis_captures::json_path::{
-    FieldValue, Found, JsonBlock, Members, NameSet, Near, without_nan,
+    FieldValue, Found, Json, JsonBlock, Members, NameSet, Near, without_nan,
 };
 use portcullis_captures::names::listed;
 use portcullis_robots::access::{TimeUnit, in_range};
@@ -102,14 +102,14 @@ impl ObjectValues {
             return Values::from_url(Err(Problem::NotUtf8));
         };
         let text = whole.trim_ascii_start();
-        let at = (block, start + whole.len() - text.len());
+        let start = start + whole.len() - text.len();
         let text = text.trim_ascii_end();
         if !text.starts_with('{') {
             return Values::from_url(Err(Problem::NotJson));
         }
         let mut found = [const { Found::NONE }; COUNT];
-        let mut near = self.left.near();
-        if self.members.read_with_near(text, at, arena, &mut found, near.as_mut()).is_err() {
+        let (json, mut near) = (Json::in_block(text, (block, start)), self.left.near());
+        if self.members.read(json, arena, &mut found, near.as_mut()).is_err() {
             return match without_nan(text) {
                 Some(text) => {
                     let text = arena.alloc_str(&text).as_bytes();
