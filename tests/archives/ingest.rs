@@ -250,7 +250,7 @@ fn many_names_fit_in_little_memory() {
         let ingested = ingest_with(&[Input::new(&path)], &config, 2);
         to_vec(&ingested.standings, &ingested.compiling).unwrap()
     };
-    let little = compiled(Scratch::in_folder(folder.path(), COMPILE_MEMORY_MIN));
+    let little = compiled(Scratch::new(Some(&path), Some(COMPILE_MEMORY_MIN)));
     assert!(little == compiled(Scratch::in_memory()));
     let set = PolicySet::from_bytes("names", little).unwrap();
     assert!(set.counts().tokens > FILES as u64 * NAMES as u64 * 99 / 100);

@@ -107,32 +107,27 @@ pub enum LoadNoteKind {
 
 impl std::fmt::Display for LoadNote {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let (place, problem) = (&self.place, self.kind.problem());
-        match &self.kind {
-            LoadNoteKind::LeftOut(_) => write!(f, "{place}: left out: {problem}"),
-            LoadNoteKind::File(NoteKind::FileCut) => write!(f, "{place}: {problem}"),
-            LoadNoteKind::FileWithRules(_) => {
-                write!(f, "{place}: {problem}; its records are read anyway")
-            }
-            LoadNoteKind::File(_) | LoadNoteKind::NoRecord => {
-                write!(f, "{place}: {problem}; treated as a file without rules")
-            }
-        }
+        let is_left_out = matches!(self.kind, LoadNoteKind::LeftOut(_));
+        let left_out = if is_left_out { "left out: " } else { "" };
+        let (problem, effect) = self.kind.problem();
+        write!(f, "{}: {left_out}{problem}{effect}", self.place)
     }
 }
 
 impl LoadNoteKind {
-    /// Returns the problem, without its effect.
-    fn problem(&self) -> String {
+    /// Returns the problem, and its effect on a file that is read.
+    fn problem(&self) -> (String, &'static str) {
+        const NO_RULES: &str = "; treated as a file without rules";
         match self {
-            LoadNoteKind::LeftOut(problem) => problem.clone(),
+            LoadNoteKind::LeftOut(problem) => (problem.clone(), ""),
             LoadNoteKind::File(kind @ NoteKind::FileCut) => {
-                format!("{}; ‹max_robots_size› reads more", kind.describe())
+                (format!("{}; ‹max_robots_size› reads more", kind.describe()), "")
             }
-            LoadNoteKind::File(kind) | LoadNoteKind::FileWithRules(kind) => {
-                kind.describe().to_owned()
+            LoadNoteKind::File(kind) => (kind.describe().to_owned(), NO_RULES),
+            LoadNoteKind::FileWithRules(kind) => {
+                (kind.describe().to_owned(), "; its records are read anyway")
             }
-            LoadNoteKind::NoRecord => NO_RECORD.to_owned(),
+            LoadNoteKind::NoRecord => (NO_RECORD.to_owned(), NO_RULES),
         }
     }
 }
@@ -147,7 +142,7 @@ pub enum LoadError {
     #[error("{0}")]
     Folder(String),
     /// There is a note, and strictness makes it an error.
-    #[error("{}: {} ({}omit ‹strict› to allow {})", first.place, first.kind.problem(), match more {
+    #[error("{}: {} ({}omit ‹strict› to allow {})", first.place, first.kind.problem().0, match more {
         0 => String::new(),
         1 => "and 1 more note; ".to_owned(),
         more => format!("and {more} more notes; "),

@@ -32,7 +32,7 @@ impl HostCounts {
             output: Output::create(path)?,
             at_once: UNKNOWN_HOSTS_AT_ONCE,
             table: NameCounts::default(),
-            runs: SortedRuns::new(&Scratch::next_to(path, UNKNOWN_HOSTS_RUNS_MEMORY)),
+            runs: SortedRuns::new(&Scratch::new(Some(path), Some(UNKNOWN_HOSTS_RUNS_MEMORY))),
         })
     }
 

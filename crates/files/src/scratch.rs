@@ -17,7 +17,7 @@ use std::fs::File;
 use std::hash::Hasher as _;
 use std::io::{self, BufReader, ErrorKind, Read, Seek as _, SeekFrom, Write};
 use std::marker::PhantomData;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -62,32 +62,23 @@ impl Scratch {
 
     /// Uses at most about `memory` bytes, by default [`Scratch::default_memory`], and for the rest
     /// temporary files next to an output, or else where the system has them. [`usize::MAX`] bytes keep
-    /// everything in memory.
+    /// everything in memory; less than [`COMPILE_MEMORY_MIN`] counts as that.
     pub fn new(output: Option<&Path>, memory: Option<usize>) -> Scratch {
-        match (output, memory.unwrap_or_else(Scratch::default_memory)) {
-            (_, usize::MAX) => Scratch::in_memory(),
-            (Some(output), memory) => Scratch::next_to(output, memory),
-            (None, memory) => Scratch::in_folder(std::env::temp_dir(), memory),
+        let memory = memory.unwrap_or_else(Scratch::default_memory).max(COMPILE_MEMORY_MIN);
+        match output {
+            _ if memory == usize::MAX => Scratch::in_memory(),
+            Some(output) => {
+                let name = format!("a temporary file next to {}", output.display());
+                Scratch::of(folder_of(output), &name, memory)
+            }
+            None => Scratch::with_little_memory(&std::env::temp_dir(), memory),
         }
     }
 
-    /// Uses at most about `memory` bytes, and temporary files in `folder` for the rest. Less than
-    /// [`COMPILE_MEMORY_MIN`] counts as that.
-    pub fn in_folder(folder: impl Into<PathBuf>, memory: usize) -> Scratch {
-        Scratch::with_little_memory(folder, memory.max(COMPILE_MEMORY_MIN))
-    }
-
-    /// Like [`Scratch::in_folder`], with buffers and runs as small as `memory` makes them.
+    /// Uses files in a folder, with buffers and runs as small as `memory` makes them.
     #[doc(hidden)]
-    pub fn with_little_memory(folder: impl Into<PathBuf>, memory: usize) -> Scratch {
-        let folder: PathBuf = folder.into();
-        Scratch::of(&folder, &format!("a temporary file in {}", folder.display()), memory)
-    }
-
-    /// Like [`Scratch::in_folder`], in the folder of an output file.
-    pub fn next_to(output: &Path, memory: usize) -> Scratch {
-        let name = format!("a temporary file next to {}", output.display());
-        Scratch::of(folder_of(output), &name, memory.max(COMPILE_MEMORY_MIN))
+    pub fn with_little_memory(folder: &Path, memory: usize) -> Scratch {
+        Scratch::of(folder, &format!("a temporary file in {}", folder.display()), memory)
     }
 
     fn of(folder: &Path, name: &str, memory: usize) -> Scratch {
@@ -546,7 +537,7 @@ mod tests {
     #[test]
     fn what_fits_stays_in_memory() {
         let folder = tempfile::tempdir().unwrap();
-        let disk = Scratch::in_folder(folder.path(), 64 * SPOOL_BUFFER_BYTES);
+        let disk = Scratch::new(Some(&folder.path().join("a.set")), Some(64 * SPOOL_BUFFER_BYTES));
         let kept = || disk.budget.for_spool().all.load(Ordering::Relaxed);
         let max = disk.budget.for_spool().max.unwrap();
         let bytes = vec![7; 6 * SPOOL_BUFFER_BYTES];
@@ -593,9 +584,9 @@ mod tests {
 
     #[test]
     fn the_least_memory_is_used_instead_of_less() {
-        let disk = Scratch::in_folder("folder", COMPILE_MEMORY_MIN);
+        let disk = Scratch::new(None, Some(COMPILE_MEMORY_MIN));
         for memory in [0, 1, COMPILE_MEMORY_MIN] {
-            let little = Scratch::next_to(Path::new("a.set"), memory);
+            let little = Scratch::new(Some(Path::new("a.set")), Some(memory));
             assert_eq!(little.budget.bytes(), Some(COMPILE_MEMORY_MIN));
             assert_eq!(little.budget.of(SPOOL_BUFFER), disk.budget.of(SPOOL_BUFFER));
         }
@@ -634,7 +625,7 @@ mod tests {
     #[test]
     fn a_folder_that_does_not_exist_is_an_error() {
         let (folder, _) = on_disk();
-        let scratch = Scratch::with_little_memory(folder.path().join("none"), SPOOL_BUFFER_BYTES);
+        let scratch = Scratch::with_little_memory(&folder.path().join("none"), SPOOL_BUFFER_BYTES);
         let mut spool = Spool::new(&scratch);
         spool.write(&[0; SPOOL_BUFFER_BYTES]).unwrap();
         assert_eq!(spool.write(&[0]).unwrap_err().kind(), ErrorKind::NotFound);
