@@ -15,14 +15,12 @@
 //! [stage](super::stage) makes a line of each row. A row is a list of texts, numbers and nulls, as many as
 //! there are names.
 
-use std::fmt;
-
 use bumpalo::Bump;
 use memchr::memchr;
-use serde::de::{DeserializeSeed, Deserializer, Error, SeqAccess, Visitor};
 
 use super::Problem;
 use super::values::{Values, at_places};
+use portcullis_captures::json_path::Json;
 use portcullis_captures::names::listed;
 use portcullis_files::limits::TABLE_COLUMNS_MAX;
 use portcullis_robots::access::UnixSeconds;
@@ -152,14 +150,35 @@ fn fields(line: &[u8], separator: u8) -> impl Iterator<Item = &[u8]> {
     line.split(move |&byte| byte == separator)
 }
 
-/// Passes the cells of a row to `each`, with `None` for those that are no text.
-fn read_cells(row: &[u8], each: &mut dyn FnMut(Option<&str>)) -> Result<(), Problem> {
-    if !row.trim_ascii_start().starts_with(b"[") {
+/// Passes the cells of a row to `each`, with `None` for numbers and nulls.
+fn read_cells<'c>(
+    row: &'c [u8],
+    arena: &'c Bump,
+    mut each: impl FnMut(Option<&'c [u8]>),
+) -> Result<(), Problem> {
+    let (mut json, mut is_first, mut has_others) = (Json::new(row), true, false);
+    if !json.take(b'[') {
         return Err(Problem::NotJson);
     }
-    let mut parser = serde_json::Deserializer::from_slice(row);
-    let read = parser.deserialize_seq(JsonRow(each)).and_then(|()| parser.end());
-    read.map_err(|error| if error.is_data() { Problem::NotAString } else { Problem::NotJson })
+    let mut read = || {
+        while json.goes_on(is_first, b']')? {
+            is_first = false;
+            match json.peek() {
+                Some(b'"') => each(Some(json.text(arena)?)),
+                first => {
+                    has_others |= matches!(first, Some(b't' | b'f' | b'[' | b'{'));
+                    json.skip()?;
+                    each(None);
+                }
+            }
+        }
+        json.end()
+    };
+    match read() {
+        Err(_) => Err(Problem::NotJson),
+        Ok(()) if has_others => Err(Problem::NotAString),
+        Ok(()) => Ok(()),
+    }
 }
 
 /// The texts at two places in a row, and the number of its fields.
@@ -167,76 +186,19 @@ type Found<'c> = ([Option<&'c [u8]>; 2], usize);
 
 /// Returns the texts at these places in a row of JSON.
 fn cells_at<'c>(
-    row: &[u8],
+    row: &'c [u8],
     places: [Option<usize>; 2],
     arena: &'c Bump,
 ) -> Result<Found<'c>, Problem> {
     let (mut found, mut count) = ([None; 2], 0);
-    read_cells(row, &mut |cell| {
+    read_cells(row, arena, |cell| {
         for (_, found) in places.iter().zip(&mut found).filter(|(place, _)| **place == Some(count))
         {
-            *found = cell.map(|text| arena.alloc_str(text).as_bytes());
+            *found = cell;
         }
         count += 1;
     })?;
     Ok((found, count))
-}
-
-/// A row of JSON, whose cells are passed on.
-struct JsonRow<'e>(&'e mut dyn FnMut(Option<&str>));
-
-impl<'de> Visitor<'de> for JsonRow<'_> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a row")
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut cells: A) -> Result<(), A::Error> {
-        while cells.next_element_seed(JsonCell(&mut *self.0))?.is_some() {}
-        Ok(())
-    }
-}
-
-/// A cell: a text, a number or null.
-struct JsonCell<'e>(&'e mut dyn FnMut(Option<&str>));
-
-impl<'de> DeserializeSeed<'de> for JsonCell<'_> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl Visitor<'_> for JsonCell<'_> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a text, a number or null")
-    }
-
-    fn visit_str<E>(self, text: &str) -> Result<(), E> {
-        (self.0)(Some(text));
-        Ok(())
-    }
-
-    fn visit_unit<E>(self) -> Result<(), E> {
-        (self.0)(None);
-        Ok(())
-    }
-
-    fn visit_u64<E: Error>(self, _number: u64) -> Result<(), E> {
-        self.visit_unit()
-    }
-
-    fn visit_i64<E: Error>(self, _number: i64) -> Result<(), E> {
-        self.visit_unit()
-    }
-
-    fn visit_f64<E: Error>(self, _number: f64) -> Result<(), E> {
-        self.visit_unit()
-    }
 }
 
 /// Whether a line is a row with the names of a CDX server's fields.
@@ -251,10 +213,11 @@ pub(super) fn begins_with_names(text: &[u8]) -> bool {
 
 /// Returns the names of a CDX server's fields; `None` if the line is no row of names.
 fn names_in(line: &[u8]) -> Option<Vec<String>> {
-    let mut names: Vec<String> = Vec::new();
-    let mut are_names = true;
-    let read = read_cells(line, &mut |cell| match cell {
-        Some(name) if names.len() < TABLE_COLUMNS_MAX => names.push(name.to_owned()),
+    let (arena, mut names, mut are_names) = (Bump::new(), Vec::<String>::new(), true);
+    let read = read_cells(line, &arena, |cell| match cell {
+        Some(name) if names.len() < TABLE_COLUMNS_MAX => {
+            names.push(String::from_utf8_lossy(name).into_owned());
+        }
         _ => are_names = false,
     });
     let has = |name: &str| names.iter().any(|it| it == name);
