@@ -1,7 +1,7 @@
 //! The formats that servers write by default, as data.
 //!
-//! A row has the name for `--log-format`, the source of its lines, the format in the names of
-//! [`fields`](super::fields), and the changes that the server makes to a request before it logs it.
+//! A row has the name for `--log-format`, the format in the names of [`fields`](super::fields), and the
+//! changes that the server makes to a request before it logs it.
 //! Without a declaration, the first row is used that fits all requests at the start of a log. So the
 //! order matters where two rows fit the same lines, and no two rows may find different values in one
 //! line: a test compares all pairs.
@@ -12,9 +12,6 @@ use super::escape::{Escape, Quoting};
 #[derive(Debug)]
 pub(super) struct Server {
     pub name: &'static str,
-    /// The program and its version, or the page that describes it.
-    #[cfg_attr(not(test), expect(dead_code, reason = "the source of a row is for its readers"))]
-    pub source: &'static str,
     pub format: &'static str,
     pub escape: Escape,
     pub quoting: Quoting,
@@ -70,10 +67,9 @@ const CUT_QUERIES: Targets = Targets { query_is_cut: true, are_urls: true, ..SEN
 const CUT_LINES: Targets = Targets { line_bytes: Some(1_023), ..SENT };
 const DECODED_PATHS: Targets = Targets { without_query: true, decoded: true, ..SENT };
 
-/// A kind of server, whose rows have a name, a source and a format. This one escapes quotes by backslashes.
+/// A kind of server, whose rows have a name and a format. This one escapes quotes by backslashes.
 const USUAL: Server = Server {
     name: "",
-    source: "",
     format: "",
     escape: Escape::Backslash,
     quoting: Quoting::Backslash,
@@ -93,8 +89,8 @@ const SQUID: Server = Server { targets: CUT_QUERIES, ..RAW };
 const PYTHON: Server = Server { targets: DECODED_PATHS, ..RAW };
 
 impl Server {
-    const fn row(self, name: &'static str, source: &'static str, format: &'static str) -> Server {
-        Server { name, source, format, ..self }
+    const fn row(self, name: &'static str, format: &'static str) -> Server {
+        Server { name, format, ..self }
     }
 
     /// Returns a row that is taken by its name alone.
@@ -108,137 +104,84 @@ const COMBINED: &str =
     r#"<client-or-none> - <user> [<clf>] "<request>" <status> <number> "<text>" "<agent>""#;
 const HOST_BEHIND: &str =
     r#"<address> <host> <user> [<clf>] "<request>" <status> <number> "<text>" "<agent>""#;
-const APACHE: &str = "Apache 2.4.71, docs/current/mod/mod_log_config.html";
 
-/// The formats, in the order in which they are tried.
+/// The formats, in the order in which they are tried, each below its source: the program and its version, or the page
+/// that describes it.
+#[rustfmt::skip]
 pub(super) const SERVERS: &[Server] = &[
-    USUAL.row("combined", "Apache 2.4.71, nginx 1.22.1", COMBINED),
-    USUAL.row("common", APACHE, COMMON),
-    WITH_HOSTS.row(
-        "vhost-combined",
-        "Apache 2.4.71, Debian's apache2.conf: %v:%p first",
-        r#"<host> <client> - <user> [<clf>] "<request>" <status> <number> "<text>" "<agent>""#,
-    ),
-    WITH_HOSTS.row(
-        "vhost-common",
-        APACHE,
-        r#"<host> <client> - <user> [<clf>] "<request>" <status> <number>"#,
-    ),
-    Server { shows: Shows::OtherThanHosts, ..PLAIN }.row(
-        "nginx-main",
-        "nginx.conf of the packages of nginx.org, 1.22",
-        r#"<client> - <user> [<clf>] "<request>" <status> <number> "<text>" "<agent>" "<text>""#,
-    ),
-    PLAIN.row(
-        "nginx-proxy-manager",
-        "Nginx Proxy Manager 2.11, log_format proxy",
-        r#"[<clf>] <chain> <chain> <status> - <method> <scheme> <host> "<target>" [Client <client!>] [Length <number!>] [Gzip <word!>] [Sent-to <word!>] "<agent>" "<text>""#,
-    ),
-    PLAIN.row(
-        "nginx-proxy-manager-standard",
-        "Nginx Proxy Manager 2.11, log_format standard",
-        r#"[<clf>] <status> - <method> <scheme> <host> "<target>" [Client <client!>] [Length <number!>] [Gzip <word!>] "<agent>" "<text>""#,
-    ),
-    PLAIN.row(
-        "ingress-nginx",
-        "ingress-nginx 1.11, log-format-upstream",
-        r#"<client> - <user> [<clf>] "<request>" <status> <number> "<text>" "<agent>" <number> <number> [<word!>] [<word!>] <chain> <chain> <chain> <chain> <word>"#,
-    ),
-    HAPROXY.row(
-        "haproxy",
-        "HAProxy 2.6.12, option httplog",
-        r#"<client> [<clf-without-zone!>] <word> <word> <word> <status> <number> <word> <word> <word> <word> <word> "<request>""#,
-    ),
-    HAPROXY.row(
-        "haproxy-host",
-        "HAProxy 2.6.12, option httplog, capture request header Host",
-        r#"<client> [<clf-without-zone!>] <word> <word> <word> <status> <number> <word> <word> <word> <word> <word> {<full-host!>} "<request>""#,
-    ),
-    HAPROXY.row(
-        "haproxy-host-agent",
-        "HAProxy 2.6.12, option httplog, capture request header Host, then User-Agent",
-        r#"<client> [<clf-without-zone!>] <word> <word> <word> <status> <number> <word> <word> <word> <word> <word> {<full-host!>|<agent!>} "<request>""#,
-    ),
-    UNESCAPED.row(
-        "envoy",
-        "Envoy 1.31, configuration/observability/access_log/usage, default format string",
-        r#"[<iso!>] "<request>" <status> <word> <number> <number> <number> <word> "<text>" "<agent>" "<text>" "<sent-host>" "<word>""#,
-    ),
-    UNESCAPED.row(
-        "istio",
-        "Istio 1.23, tasks/observability/logs/access-log, default format",
-        r#"[<iso!>] "<request>" <status> <word> <word> <word> "<text>" <number> <number> <number> <word> "<text>" "<agent>" "<text>" "<sent-host>" "<word>" <word> <word> <word> <word> <word> <word>"#,
-    ),
-    UNESCAPED.row(
-        "traefik",
-        "Traefik 3.1, observability/access-logs, common; logger_formatters.go escapes nothing",
-        r#"<client> - <user> [<clf>] "<request>" <status> <number> "<text>" "<agent>" <number> "<text>" "<text>" <word>"#,
-    ),
-    Server { shows: Shows::NamedHosts, ..USUAL }.row(
-        "lighttpd",
-        "lighttpd 1.4.69, accesslog.format by default",
-        HOST_BEHIND,
-    ),
-    SQUID.row(
-        "squid",
-        "Squid 5.7, logformat squid",
-        "<epoch> <number> <client> <cache> <number> <method> <target-word> <word> <word> <word>",
-    ),
-    SQUID.row(
-        "squid-combined",
-        "Squid 5.7, logformat combined",
-        r#"<client> - <word> [<clf>] "<request>" <status> <number> "<text>" "<agent>" <cache>"#,
-    ),
-    SQUID.row(
-        "squid-common",
-        "Squid 5.7, logformat common",
-        r#"<client> - <word> [<clf>] "<request>" <status> <number> <cache>"#,
-    ),
-    PLAIN.row(
-        "alb",
-        "AWS, elasticloadbalancing/latest/application/load-balancer-access-logs.html",
-        r#"<word> <iso> <word> <client> <word> <number> <number> <number> <status> <word> <number> <number> "<request>" "<agent>" <*>"#,
-    ),
-    PLAIN.row(
-        "elb",
-        "AWS, elasticloadbalancing/latest/classic/access-log-collection.html",
-        r#"<iso> <word> <client> <word> <number> <number> <number> <status> <word> <number> <number> "<request>" "<agent>" <word> <word>"#,
-    ),
-    UNESCAPED.row(
-        "s3",
-        "AWS, AmazonS3/latest/userguide/LogFormat.html",
-        r#"<word> <word> [<clf>] <client> <word> <word> <word> <word> "<request>" <status> <word> <word> <word> <word> <word> "<text>" "<agent>" <word> <word> <word> <word> <word> <host> <*>"#,
-    ),
-    PYTHON.row(
-        "hypercorn",
-        "hypercorn 0.18.0, access_log_format by default, with the prefix of its logger",
-        r#"[<iso-in-words!>] [<number!>] [<word!>] <client> - - [<clf>] "<request>" <status> <number> "<text>" "<agent>""#,
-    ),
-    PYTHON.row(
-        "granian",
-        "granian 2.8.9, --access-log",
-        r#"[<iso-in-words!>] <client> - "<request>" <status> <number>"#,
-    ),
-    Server { targets: Targets { decoded: true, ..SENT }, ..RAW }.row(
-        "uvicorn",
-        "uvicorn 0.54.0",
-        r#"INFO: <client> - "<request>" <status> <word!>"#,
-    ),
+    // Apache 2.4.71, nginx 1.22.1
+    USUAL.row("combined", COMBINED),
+    // Apache 2.4.71, docs/current/mod/mod_log_config.html
+    USUAL.row("common", COMMON),
+    // Apache 2.4.71, Debian's apache2.conf: %v:%p first
+    WITH_HOSTS.row("vhost-combined", r#"<host> <client> - <user> [<clf>] "<request>" <status> <number> "<text>" "<agent>""#),
+    // Apache 2.4.71, docs/current/mod/mod_log_config.html
+    WITH_HOSTS.row("vhost-common", r#"<host> <client> - <user> [<clf>] "<request>" <status> <number>"#),
+    // nginx.conf of the packages of nginx.org, 1.22
+    Server { shows: Shows::OtherThanHosts, ..PLAIN }.row("nginx-main", r#"<client> - <user> [<clf>] "<request>" <status> <number> "<text>" "<agent>" "<text>""#),
+    // Nginx Proxy Manager 2.11, log_format proxy
+    PLAIN.row("nginx-proxy-manager", r#"[<clf>] <chain> <chain> <status> - <method> <scheme> <host> "<target>" [Client <client!>] [Length <number!>] [Gzip <word!>] [Sent-to <word!>] "<agent>" "<text>""#),
+    // Nginx Proxy Manager 2.11, log_format standard
+    PLAIN.row("nginx-proxy-manager-standard", r#"[<clf>] <status> - <method> <scheme> <host> "<target>" [Client <client!>] [Length <number!>] [Gzip <word!>] "<agent>" "<text>""#),
+    // ingress-nginx 1.11, log-format-upstream
+    PLAIN.row("ingress-nginx", r#"<client> - <user> [<clf>] "<request>" <status> <number> "<text>" "<agent>" <number> <number> [<word!>] [<word!>] <chain> <chain> <chain> <chain> <word>"#),
+    // HAProxy 2.6.12, option httplog
+    HAPROXY.row("haproxy", r#"<client> [<clf-without-zone!>] <word> <word> <word> <status> <number> <word> <word> <word> <word> <word> "<request>""#),
+    // HAProxy 2.6.12, option httplog, capture request header Host
+    HAPROXY.row("haproxy-host", r#"<client> [<clf-without-zone!>] <word> <word> <word> <status> <number> <word> <word> <word> <word> <word> {<full-host!>} "<request>""#),
+    // HAProxy 2.6.12, option httplog, capture request header Host, then User-Agent
+    HAPROXY.row("haproxy-host-agent", r#"<client> [<clf-without-zone!>] <word> <word> <word> <status> <number> <word> <word> <word> <word> <word> {<full-host!>|<agent!>} "<request>""#),
+    // Envoy 1.31, configuration/observability/access_log/usage, default format string
+    UNESCAPED.row("envoy", r#"[<iso!>] "<request>" <status> <word> <number> <number> <number> <word> "<text>" "<agent>" "<text>" "<sent-host>" "<word>""#),
+    // Istio 1.23, tasks/observability/logs/access-log, default format
+    UNESCAPED.row("istio", r#"[<iso!>] "<request>" <status> <word> <word> <word> "<text>" <number> <number> <number> <word> "<text>" "<agent>" "<text>" "<sent-host>" "<word>" <word> <word> <word> <word> <word> <word>"#),
+    // Traefik 3.1, observability/access-logs, common; logger_formatters.go escapes nothing
+    UNESCAPED.row("traefik", r#"<client> - <user> [<clf>] "<request>" <status> <number> "<text>" "<agent>" <number> "<text>" "<text>" <word>"#),
+    // lighttpd 1.4.69, accesslog.format by default
+    Server { shows: Shows::NamedHosts, ..USUAL }.row("lighttpd", HOST_BEHIND),
+    // Squid 5.7, logformat squid
+    SQUID.row("squid", "<epoch> <number> <client> <cache> <number> <method> <target-word> <word> <word> <word>"),
+    // Squid 5.7, logformat combined
+    SQUID.row("squid-combined", r#"<client> - <word> [<clf>] "<request>" <status> <number> "<text>" "<agent>" <cache>"#),
+    // Squid 5.7, logformat common
+    SQUID.row("squid-common", r#"<client> - <word> [<clf>] "<request>" <status> <number> <cache>"#),
+    // AWS, elasticloadbalancing/latest/application/load-balancer-access-logs.html
+    PLAIN.row("alb", r#"<word> <iso> <word> <client> <word> <number> <number> <number> <status> <word> <number> <number> "<request>" "<agent>" <*>"#),
+    // AWS, elasticloadbalancing/latest/classic/access-log-collection.html
+    PLAIN.row("elb", r#"<iso> <word> <client> <word> <number> <number> <number> <status> <word> <number> <number> "<request>" "<agent>" <word> <word>"#),
+    // AWS, AmazonS3/latest/userguide/LogFormat.html
+    UNESCAPED.row("s3", r#"<word> <word> [<clf>] <client> <word> <word> <word> <word> "<request>" <status> <word> <word> <word> <word> <word> "<text>" "<agent>" <word> <word> <word> <word> <word> <host> <*>"#),
+    // hypercorn 0.18.0, access_log_format by default, with the prefix of its logger
+    PYTHON.row("hypercorn", r#"[<iso-in-words!>] [<number!>] [<word!>] <client> - - [<clf>] "<request>" <status> <number> "<text>" "<agent>""#),
+    // granian 2.8.9, --access-log
+    PYTHON.row("granian", r#"[<iso-in-words!>] <client> - "<request>" <status> <number>"#),
+    // uvicorn 0.54.0
+    Server { targets: Targets { decoded: true, ..SENT }, ..RAW }.row("uvicorn", r#"INFO: <client> - "<request>" <status> <word!>"#),
+
     // The lines of these look like the lines of rows above.
-    USUAL.row("apache-combined", APACHE, COMBINED).named(),
-    USUAL.row("apache-common", APACHE, COMMON).named(),
-    USUAL.row("fastly", "Fastly, guides/custom-log-formats, default", COMMON).named(),
-    Server { escape: Escape::Quote, quoting: Quoting::RawWithBackslash, ..USUAL }
-        .row("gunicorn", "gunicorn 27.0.1, access_log_format by default", COMBINED)
-        .named(),
-    Server { escape: Escape::Unsafe, ..PLAIN }.row("h2o", "h2o 2.2.5, access-log", COMBINED).named(),
-    Server { targets: Targets { target_bytes: Some(200), ..DECODED_PATHS }, ..UNESCAPED }
-        .row("mini-httpd", "mini-httpd 1.30", COMBINED)
-        .named(),
-    USUAL.row("morgan", "morgan 1.12.1, combined", COMBINED).named(),
-    USUAL.row("morgan-common", "morgan 1.12.1, common", COMMON).named(),
-    HEX.row("nghttpx", "nghttpx 1.52.0, accesslog-format by default", COMBINED).named(),
-    HEX.row("nginx-combined", "nginx 1.22.1, log_format combined", COMBINED).named(),
-    USUAL.row("ovh", "OVHcloud web hosting, logs of a site", HOST_BEHIND).named(),
-    USUAL.row("varnish", "varnishncsa of Varnish 7.1.1", COMBINED).named(),
+
+    // Apache 2.4.71, docs/current/mod/mod_log_config.html
+    USUAL.row("apache-combined", COMBINED).named(),
+    // Apache 2.4.71, docs/current/mod/mod_log_config.html
+    USUAL.row("apache-common", COMMON).named(),
+    // Fastly, guides/custom-log-formats, default
+    USUAL.row("fastly", COMMON).named(),
+    // gunicorn 27.0.1, access_log_format by default
+    Server { escape: Escape::Quote, quoting: Quoting::RawWithBackslash, ..USUAL }.row("gunicorn", COMBINED).named(),
+    // h2o 2.2.5, access-log
+    Server { escape: Escape::Unsafe, ..PLAIN }.row("h2o", COMBINED).named(),
+    // mini-httpd 1.30
+    Server { targets: Targets { target_bytes: Some(200), ..DECODED_PATHS }, ..UNESCAPED }.row("mini-httpd", COMBINED).named(),
+    // morgan 1.12.1, combined
+    USUAL.row("morgan", COMBINED).named(),
+    // morgan 1.12.1, common
+    USUAL.row("morgan-common", COMMON).named(),
+    // nghttpx 1.52.0, accesslog-format by default
+    HEX.row("nghttpx", COMBINED).named(),
+    // nginx 1.22.1, log_format combined
+    HEX.row("nginx-combined", COMBINED).named(),
+    // OVHcloud web hosting, logs of a site
+    USUAL.row("ovh", HOST_BEHIND).named(),
+    // varnishncsa of Varnish 7.1.1
+    USUAL.row("varnish", COMBINED).named(),
 ];
