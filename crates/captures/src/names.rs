@@ -112,6 +112,8 @@ mod tests {
         for other in ["x", "[1]", r#"{"a": 1"#, r#"{"a": 1} x"#, r#"{"a": [1, }"#] {
             assert_eq!(members(other), None, "{other}");
         }
+        let deep = [&"{\"a\":".repeat(1_000), "0", &"}".repeat(1_000)].concat();
+        assert_eq!(members(&deep), None);
         let many: Vec<String> =
             (0..2 * MEMBERS_LOOKED_AT_MAX).map(|it| format!("\"{it}\":0")).collect();
         let found = members(&format!("{{\"x\":{{{}}},\"y\":0}}", many.join(","))).unwrap();
