@@ -73,16 +73,27 @@ impl ByteSet {
         ByteSet::new(&set)
     }
 
-    /// The bytes of usual URLs: those that are in none of the sets above. None is outside ASCII.
+    /// The bytes of usual URLs: those that are in none of the sets above. None is outside ASCII. The lowest bit is
+    /// that of the dot, and its alone.
     const USUAL: ByteSet = {
         let mut set = [false; 256];
         let mut byte = 0;
         while byte < 256 {
             // This form changes the most bytes.
-            set[byte] = !is_changed(byte as u8, Escapes::Uri);
+            set[byte] = !is_changed(byte as u8, Escapes::Uri) && byte as u8 != b'.';
             byte += 1;
         }
-        ByteSet::new(&set)
+        let ByteSet { mut lower, mut upper } = ByteSet::new(&set);
+        let mut half = 0;
+        while half < 16 {
+            // The highest bit is that of a sign.
+            assert!(lower[half] < 1 << 6 && upper[half] < 1 << 6);
+            (lower[half], upper[half]) = (lower[half] << 1, upper[half] << 1);
+            half += 1;
+        }
+        lower[(b'.' & 15) as usize] |= 1;
+        upper[(b'.' >> 4) as usize] |= 1;
+        ByteSet { lower, upper }
     };
 
     fn from_changed(escapes: Escapes) -> &'static ByteSet {
@@ -206,7 +217,10 @@ fn mark_unusual(Rows { lower, upper }: Rows, before: __m256i, chunk: __m256i) ->
     let of_lower = _mm256_shuffle_epi8(lower, chunk);
     let high = _mm256_and_si256(_mm256_srli_epi16::<4>(chunk), _mm256_set1_epi8(15));
     let usual = _mm256_and_si256(of_lower, _mm256_shuffle_epi8(upper, high));
-    same(_mm256_andnot_si256(pairs(before, chunk), usual), _mm256_setzero_si256())
+    let all = |byte: i8| _mm256_set1_epi8(byte);
+    // A dot is 1, other usual bytes are more, and unusual ones 0. After a slash, each is one less.
+    let left = _mm256_add_epi8(usual, _mm256_cmpeq_epi8(before, all(b'/'.cast_signed())));
+    _mm256_movemask_epi8(_mm256_add_epi8(left, all(-1))).cast_unsigned()
 }
 
 #[inline]

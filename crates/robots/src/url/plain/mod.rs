@@ -559,13 +559,14 @@ impl<'r, R: UrlText, E: EachUrl<'r>> PlainUrls<'r, '_, R, E> {
                 Some(bytes) => chunks.load(bytes),
                 None => chunks.load(&padded(record)),
             };
-            if is_usual && last.shares(chunks, first) > last.shared_bytes {
+            let same = last.shares(chunks, first);
+            if is_usual && same > last.shared_bytes {
                 // Nearly all records of a list in order.
                 let (head, is_shared, has_plain_path) = (last.head, true, true);
                 each.url(number, record, Some(PlainUrl { head, is_shared, has_plain_path }));
                 continue;
             }
-            let is_shared = last.is_shared(chunks, record, first);
+            let is_shared = last.is_shared(record, same);
             if !is_shared {
                 let beginning = beginning_of(chunks, first);
                 let beginning = beginning.as_ref().filter(|_| is_usual || may_be_plain(record));
@@ -651,11 +652,11 @@ impl<'r, C: Chunks> LastHead<'r, C> {
         (!chunks.same(first, self.first)).trailing_zeros() as usize
     }
 
-    /// See [`UrlHead::is_shared`].
+    /// See [`UrlHead::is_shared`]. The record shares `same` bytes of the first chunk.
     #[inline(always)]
-    fn is_shared(&self, chunks: C, record: &[u8], first: C::Chunk) -> bool {
+    fn is_shared(&self, record: &[u8], same: usize) -> bool {
         // Including the `/` after the head.
-        match self.shares(chunks, first) {
+        match same {
             WIDTH if self.shared_bytes >= WIDTH => {
                 self.shared_bytes <= record.len() && self.head.is_shared(self.record, record)
             }
