@@ -271,6 +271,15 @@ fn tables() {
     let sitemap =
         format!("<?xml version=\"1.0\" encoding=\"UTF-16\"?>\n<urlset>{sitemap}</urlset>");
     for case in [
+        case(
+            "a.csv",
+            format!(
+                "# see https://a.example/doc\n{}",
+                "url,id\n".to_owned() + &rows(|url, _| format!("{url},1"))
+            ),
+            "",
+            TWO,
+        ),
         case("a.csv", format!("id,link\n{}", rows(|url, _| format!("1,{url}"))), "", TWO)
             .choosing(&[("--url-field", "link")]),
         case(

@@ -475,6 +475,16 @@ pub(super) fn separators(fit: impl Iterator<Item = Separator>) -> String {
     )
 }
 
+/// Returns the problem of a table whose first line begins with `#` and has a URL: it may be a comment or a record.
+pub(super) fn record_in_comment(text: &[u8]) -> String {
+    let end = memchr::memchr(b'\n', text).unwrap_or(text.len());
+    format!(
+        "a line before the header begins with `#` and has a URL (`{}`); if it is a comment, pipe the list through \
+         grep -v '^#'",
+        shown(&text[..end])
+    )
+}
+
 /// The problem of rows that are one cell in quotes each, which holds more than a URL: a program may have put a row
 /// that it did not split into quotes.
 pub(super) const QUOTED_ROWS: &str = "most rows are one cell in quotes, which may hold more than a URL; if each is a URL, choose its column with \

@@ -624,10 +624,11 @@ fn is_comment(text: &[u8]) -> bool {
     is_empty || text.starts_with(b"#") || separator_in(text).is_some()
 }
 
-/// Returns the problem of a first row that may be a comment.
+/// Returns the problem of a first row that may be a comment. It is an error if the row may be a record too.
 fn in_comment(text: &[u8], problem: String) -> Result<FoundColumn, String> {
     let is_record = || Separator::CSV.iter().any(|it| has_target(&first_row(text, *it).0));
-    match is_comment(text) && !is_record() {
+    match is_comment(text) {
+        true if text.starts_with(b"#") && is_record() => Err(advice::record_in_comment(text)),
         true => Ok(FoundColumn::Problem(problem)),
         false => Err(problem),
     }
