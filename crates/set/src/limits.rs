@@ -91,9 +91,3 @@ pub const GROUP_NAMES_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// Source: our choice; a process maps a few. The Python package reports the truncation of a set whose
 /// addresses are known. That of another one ends the process.
 pub const MAPPED_SETS_KNOWN_MAX: usize = 256;
-
-/// Moments without a file, of one origin, that are read back to the last file: 1,024. With more, the
-/// dialect's outcome applies.
-///
-/// Source: our choice. An hourly capture for the 30 days that a crawler documents makes 720.
-pub const FAILED_MOMENTS_MAX: usize = 1024;

@@ -11,12 +11,46 @@ use portcullis_robots::access::UnixSeconds;
 use portcullis_robots::policy::{Crawler, Reading, WithoutFile};
 use portcullis_set::limits::TIMELINE_SECONDS_END;
 use portcullis_set::stored::{
-    Period, PolicyNumber, Read, StoredCapture, StoredMoment, StoredTimeline,
+    Failures, Period, PolicyNumber, Read, StoredCapture, StoredMoment, StoredTimeline,
 };
 use portcullis_set::{Damage, PolicySet};
 
+use crate::origins::PolicyUse;
+
 /// The policy that each agent reads instead; empty if none reads another.
 pub(crate) type Reads = Box<[Option<Read>]>;
+
+/// A policy, and what agents read in its place.
+pub(crate) type PolicyRead = (PolicyNumber, Reads);
+
+/// The origins and hosts of a policy that agents read in one way.
+#[derive(Debug, Default)]
+pub(crate) struct ReadUse {
+    pub used: PolicyUse,
+    /// By agent, the hosts of which it reads the other origin in another way; empty if there are none.
+    more_hosts: Vec<u64>,
+}
+
+impl ReadUse {
+    /// Counts an origin. `other` is what was read of the other origin of its host, if that was counted.
+    pub fn add(&mut self, read: &PolicyRead, other: Option<&PolicyRead>) {
+        let other = other.filter(|other| other.0 == read.0);
+        self.used.origins += 1;
+        self.used.hosts += u64::from(other.is_none());
+        let Some(other) = other.filter(|other| other.1 != read.1) else { return };
+        self.more_hosts.resize(read.1.len().max(other.1.len()), 0);
+        let of = |reads: &Reads, agent: usize| reads.get(agent).copied().flatten();
+        for (agent, more) in self.more_hosts.iter_mut().enumerate() {
+            *more += u64::from(of(&read.1, agent) != of(&other.1, agent));
+        }
+    }
+
+    /// Returns the origins, and the hosts as one agent reads them.
+    pub fn by(&self, agent: usize) -> PolicyUse {
+        let more = self.more_hosts.get(agent).copied().unwrap_or_default();
+        PolicyUse { hosts: self.used.hosts + more, ..self.used }
+    }
+}
 
 /// The readings of some agents.
 #[derive(Debug)]
@@ -68,8 +102,19 @@ impl Readings {
         timeline: Option<&StoredTimeline<'_>>,
         at: Option<UnixSeconds>,
     ) -> Result<Reads, Damage> {
+        self.at_with((policy, capture), timeline, at, &mut None)
+    }
+
+    /// As [`Readings::at`], with the failures that were read last.
+    fn at_with(
+        &self,
+        (policy, capture): (PolicyNumber, &StoredCapture<'_>),
+        timeline: Option<&StoredTimeline<'_>>,
+        at: Option<UnixSeconds>,
+        known: &mut Option<Failures>,
+    ) -> Result<Reads, Damage> {
         let timeline = timeline.map(|timeline| (timeline, self.time(capture, at)));
-        let read = |reading: &Reading| capture.read_by(*reading, policy, timeline);
+        let read = |reading: &Reading| capture.read_by(*reading, policy, timeline, known);
         let reads = self.by_agent.iter().map(read).collect::<Result<Reads, Damage>>()?;
         Ok(if reads.iter().all(Option::is_none) { Reads::default() } else { reads })
     }
@@ -96,12 +141,13 @@ impl Readings {
         timeline: &StoredTimeline<'s>,
     ) -> Result<Vec<ReadPeriod<'s>>, Damage> {
         let moments = timeline.moments().collect::<Result<Vec<_>, Damage>>()?;
-        let mut periods: Vec<ReadPeriod<'s>> = Vec::new();
+        let (mut periods, mut known) = (Vec::<ReadPeriod<'s>>::new(), None);
         for (number, moment) in moments.iter().enumerate() {
             let next = moments.get(number + 1).map_or(TIMELINE_SECONDS_END, |next| next.since.0);
             let end = next.saturating_sub(1).max(moment.since.0);
-            let at = |time| {
-                self.at((moment.policy, &moment.capture), Some(timeline), Some(UnixSeconds(time)))
+            let mut at = |time| {
+                let (of, time) = ((moment.policy, &moment.capture), Some(UnixSeconds(time)));
+                self.at_with(of, Some(timeline), time, &mut known)
             };
             let (mut since, mut reads, last) = (moment.since.0, at(moment.since.0)?, at(end)?);
             loop {

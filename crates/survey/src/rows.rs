@@ -30,8 +30,8 @@ use serde::Serialize;
 use crate::agents::AgentFigures;
 use crate::facts::{Addressed, AgentFacts, By, FactReader, PolicyReading};
 use crate::limits::{SURVEY_BATCH_ROWS, SURVEY_FACTS_KEPT, SURVEY_LIST_BYTES};
-use crate::origins::{Map, PolicyUse, SharedFigures, SharedFiles, captured, distinct_sitemaps};
-use crate::readings::{ReadPeriod, Reads};
+use crate::origins::{Map, SharedFigures, SharedFiles, captured, distinct_sitemaps};
+use crate::readings::{PolicyRead, ReadPeriod, ReadUse, Reads};
 use crate::trend::{Months, Shut, Trend};
 
 /// The name of the origin and the host of a policy that applies to every URL.
@@ -207,7 +207,7 @@ pub struct RowTotals {
 /// The rows of one thread.
 pub struct RowWorker<'r, 's> {
     rows: &'r SurveyRows<'s>,
-    known: Map<KnownKey, Known>,
+    known: Map<PolicyRead, Known>,
     /// The periods of the current host that have no rows yet.
     pending: VecDeque<PeriodRow<'s>>,
     /// The counts of the worker, without counts by agent.
@@ -215,13 +215,10 @@ pub struct RowWorker<'r, 's> {
     shut: Shut,
 }
 
-/// A policy, and what agents read in its place.
-type KnownKey = (PolicyNumber, Reads);
-
 /// The content of a policy, and the origins and hosts that were counted for it.
 struct Known {
     reading: PolicyReading,
-    used: PolicyUse,
+    used: ReadUse,
 }
 
 /// Hosts whose rows are made at once.
@@ -349,11 +346,12 @@ impl<'s> SurveyRows<'s> {
     }
 
     /// Adds what policies say to the totals of agents, and forgets it.
-    fn forget(&self, known: &mut Map<KnownKey, Known>) -> MutexGuard<'_, RowTotals> {
+    fn forget(&self, known: &mut Map<PolicyRead, Known>) -> MutexGuard<'_, RowTotals> {
         let mut totals = self.lock();
         for (_, Known { reading, used }) in known.drain() {
             let agents = totals.per_agent.iter_mut().zip(&reading.agents);
-            agents.for_each(|(figures, facts)| figures.add(used, facts));
+            let agents = agents.enumerate();
+            agents.for_each(|(agent, (figures, facts))| figures.add(used.by(agent), facts));
         }
         totals
     }
@@ -412,9 +410,7 @@ impl<'s> RowWorker<'_, 's> {
                 return Err(set.malformed_host("an origin has a policy at no time"));
             }
             self.totals.hosts += u64::from(last.is_none());
-            let used = &mut self.known(key.clone())?.used;
-            used.origins += 1;
-            used.hosts += u64::from(last.as_ref() != Some(&key));
+            self.known(key.clone())?.used.add(&key, last.as_ref());
             last = Some(key);
             before = Some(periods.clone());
             self.pending.extend(periods);
@@ -427,7 +423,7 @@ impl<'s> RowWorker<'_, 's> {
     fn periods(
         &self,
         (host, https): (&StoredHost<'s>, bool),
-        key: &KnownKey,
+        key: &PolicyRead,
         capture: &StoredCapture<'s>,
         timeline: Option<&StoredTimeline<'s>>,
     ) -> Result<Vec<PeriodRow<'s>>, Damage> {
@@ -458,7 +454,7 @@ impl<'s> RowWorker<'_, 's> {
         &self,
         host: &StoredHost<'s>,
         https: bool,
-        (policy, reads): KnownKey,
+        (policy, reads): PolicyRead,
         capture: &StoredCapture<'s>,
     ) -> Result<PeriodRow<'s>, Damage> {
         let SurveyRows { set, facts, shared, .. } = self.rows;
@@ -477,7 +473,7 @@ impl<'s> RowWorker<'_, 's> {
     }
 
     /// Returns what a policy says to all agents, or what they read in its place.
-    fn known(&mut self, key: KnownKey) -> Result<&mut Known, Damage> {
+    fn known(&mut self, key: PolicyRead) -> Result<&mut Known, Damage> {
         let RowWorker { rows, known, .. } = self;
         if known.len() >= (SURVEY_FACTS_KEPT / rows.facts.agents.len()).max(1)
             && !known.contains_key(&key)
@@ -489,7 +485,7 @@ impl<'s> RowWorker<'_, 's> {
             hashbrown::hash_map::Entry::Occupied(known) => known.into_mut(),
             hashbrown::hash_map::Entry::Vacant(place) => {
                 let reading = rows.facts.read_by(&policy, &place.key().1)?.0;
-                place.insert(Known { reading, used: PolicyUse::default() })
+                place.insert(Known { reading, used: ReadUse::default() })
             }
         })
     }

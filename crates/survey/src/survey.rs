@@ -26,7 +26,7 @@ use crate::facts::{FactReader, PolicyReading};
 use crate::limits::MERGED_PATTERNS_MAX;
 use crate::origins::{Map, PolicyUse, captured};
 use crate::reaches::Applied;
-use crate::readings::Reads;
+use crate::readings::{PolicyRead, ReadUse};
 use crate::text::Text;
 use crate::usage::{UsageFigures, UsageReading, UsageSums};
 
@@ -241,7 +241,7 @@ struct Passes<'s> {
     /// The uses of each policy, by number.
     uses: Vec<PolicyUse>,
     /// Of these, the uses where some agent reads something else.
-    read_otherwise: Map<(PolicyNumber, Reads), PolicyUse>,
+    read_otherwise: Map<PolicyRead, ReadUse>,
     /// The names of crawlers, and the policies that name each.
     named: Vec<(&'s [u8], ReachFigures)>,
     usage: UsageSums,
@@ -254,7 +254,7 @@ impl<'s> Passes<'s> {
     fn add_host(&mut self, host: &StoredHost<'s>) -> Result<(), Damage> {
         let Passes { facts, as_of, survey, uses, .. } = self;
         let set = facts.set;
-        let mut of_http = None;
+        let mut last: Option<PolicyRead> = None;
         for https in host.schemes() {
             let timeline = host.timeline(https)?;
             let at = match (*as_of, &timeline) {
@@ -265,7 +265,7 @@ impl<'s> Passes<'s> {
                 (as_of, _) => as_of.map(|(time, _)| time),
             };
             let Some((number, capture)) = captured(set, host, https, at)? else { continue };
-            survey.hosts += u64::from(of_http.is_none());
+            survey.hosts += u64::from(last.is_none());
             // http comes first, so the capture of https may be counted already.
             let is_new = !(https && host.is_one_capture());
             let state = set.policy(number)?.state()?;
@@ -281,15 +281,14 @@ impl<'s> Passes<'s> {
             }
             let missing = || set.malformed_host("an origin has a policy that is not there");
             let used = uses.get_mut(number.index()).ok_or_else(missing)?;
-            let is_new_host = of_http.replace(number) != Some(number);
+            let other = last.take().filter(|(other, _)| *other == number);
             used.origins += 1;
-            used.hosts += u64::from(is_new_host);
-            let reads = facts.readings.at((number, &capture), timeline.as_ref(), at)?;
-            if !reads.is_empty() {
-                let used = self.read_otherwise.entry((number, reads)).or_default();
-                used.origins += 1;
-                used.hosts += u64::from(is_new_host);
+            used.hosts += u64::from(other.is_none());
+            let read = (number, facts.readings.at((number, &capture), timeline.as_ref(), at)?);
+            if !read.1.is_empty() || other.as_ref().is_some_and(|other| *other != read) {
+                self.read_otherwise.entry(read.clone()).or_default().add(&read, other.as_ref());
             }
+            last = Some(read);
         }
         Ok(())
     }
@@ -372,9 +371,10 @@ impl<'s> Passes<'s> {
             let policy = facts.set.policy(number)?;
             let (own, other) = (facts.read(&policy)?.0, facts.read_by(&policy, &reads)?.0);
             let agents = own.agents.iter().zip(&other.agents);
-            for (figures, (own, other)) in survey.reach.iter_mut().zip(agents) {
-                figures.remove(used, own);
-                figures.add(used, other);
+            for (agent, (figures, (own, other))) in survey.reach.iter_mut().zip(agents).enumerate()
+            {
+                figures.remove(used.used, own);
+                figures.add(used.by(agent), other);
             }
         }
         Ok(())

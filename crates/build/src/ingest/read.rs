@@ -280,7 +280,7 @@ impl Digest<'_> {
     fn take(&mut self, read: Result<Capture<'_>, BrokenRecord>) {
         let position = self.next;
         self.next += 1;
-        let capture = match read {
+        let mut capture = match read {
             Ok(capture) => capture,
             Err(mut broken) => {
                 let lost = broken.lost.take();
@@ -314,6 +314,14 @@ impl Digest<'_> {
                 return self.read.push_broken(position, BrokenRecord::senseless(place, problem));
             }
         };
+        let is_own = |at: &Place| {
+            [Some(&places.0), places.1.as_ref()].into_iter().flatten().any(|it| it.key == at.key)
+        };
+        let location = capture.location.as_deref().filter(|_| places.1.is_some());
+        if location.is_some_and(|it| Place::from_url(it).is_ok_and(|at| is_own(&at))) {
+            // It leads from http to https, or back, and a capture of a host does not say what was there.
+            capture.location = None;
+        }
         let is_robots_txt =
             place::is_origin(&places.0.key) || capture.subject.is_named_robots_txt();
         let is_assumed = capture.notes.contains(CaptureNote::StatusAssumed);

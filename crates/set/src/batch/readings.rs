@@ -22,7 +22,7 @@ use super::crawlers::RecordAgents;
 use super::pieces::Pieces;
 use super::times::{Found, Times};
 use crate::Damage;
-use crate::stored::{PolicyNumber, Read, RecordPolicy, StoredCapture};
+use crate::stored::{Failures, PolicyNumber, Read, RecordPolicy, StoredCapture};
 
 /// The answers that come from copies, and the memory to decide them.
 #[derive(Clone, Debug, Default)]
@@ -32,6 +32,8 @@ pub(super) struct Copies {
     answers: Vec<(usize, PolicyNumber, usize)>,
     /// The answers of the block to each question.
     columns: usize,
+    /// The failures of the origin that was asked about last.
+    failures: Option<Failures>,
 }
 
 impl Copies {
@@ -160,7 +162,8 @@ impl Classifier {
         }
         let timeline = self.set.timeline_of(scheme, key)?;
         let at = at.or(self.at).unwrap_or_else(|| self.newest(capture));
-        capture.read_by(reading, policy, timeline.as_ref().map(|timeline| (timeline, at)))
+        let timeline = timeline.as_ref().map(|timeline| (timeline, at));
+        capture.read_by(reading, policy, timeline, &mut None)
     }
 
     /// Returns the time of the newest policies: that as of which the set was settled, as for the dialect.
@@ -192,7 +195,10 @@ impl Classifier {
         let columns = self.answers_per_record();
         for &reader in readers {
             let reading = self.agents[reader].reading();
-            let Some(read) = capture.read_by(reading, policy, timeline)? else { continue };
+            let Some(read) = capture.read_by(reading, policy, timeline, &mut copies.failures)?
+            else {
+                continue;
+            };
             let column = if self.crawlers.is_none() { reader } else { 0 };
             for answer in records.clone().map(|record| record * columns + column) {
                 match (read, decisions[answer].reason()) {

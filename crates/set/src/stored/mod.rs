@@ -48,7 +48,7 @@ pub use capture::CaptureFacts;
 pub(crate) use hosts::{Candidate, HostTable, Search};
 pub use hosts::{Place, StoredCapture, StoredHost, key_with_scheme, place};
 pub use policy::{PolicyEntry, PolicyNumber, RecordPolicy, RuleSetNumber, StoredPolicy};
-pub use reading::Read;
+pub use reading::{Failures, Read};
 pub use rule_group::EntryRules;
 pub(crate) use rule_group::{PatternKey, RuleGroup, RuleGroupPlace};
 pub use standing::{Resolving, Seen, Standing, Target, View, standing};

@@ -11,6 +11,9 @@
 //! † A set without history does not say since when fetches fail, nor which file there was. The dialect's
 //! outcome stays then, and where the captures begin with failures, until these have lasted as long as a
 //! copy lasts: a copy that is not known never allows.
+//!
+//! Cost: a last file is looked for through all failures since then, one binary search each. A caller that keeps
+//! the [`Failures`] of an origin reads each of them once.
 
 use portcullis_dialect::decision::{PolicyState, Reason};
 use portcullis_dialect::dialect::AccessOutcome;
@@ -18,9 +21,8 @@ use portcullis_robots::access::{CaptureNote, UnixSeconds};
 use portcullis_robots::policy::{Reading, WithoutFile};
 use portcullis_robots::syntax::NoteKind;
 
-use super::{PolicyNumber, PolicySet, StoredCapture, StoredTimeline};
+use super::{PolicyNumber, StoredCapture, StoredTimeline};
 use crate::file::Damage;
-use crate::limits::FAILED_MOMENTS_MAX;
 
 const DAY_SECONDS: u64 = 24 * 60 * 60;
 
@@ -52,7 +54,8 @@ enum Given {
 
 impl<'s> StoredCapture<'s> {
     /// Returns what a crawler reads in place of `policy`, which is that of this capture; `None` if it reads
-    /// the policy. With history, `timeline` is that of the origin, and the time that is asked about.
+    /// the policy. With history, `timeline` is that of the origin, and the time that is asked about. `known` are
+    /// the failures that were read last, of any origin.
     ///
     /// # Errors
     ///
@@ -62,6 +65,7 @@ impl<'s> StoredCapture<'s> {
         reading: Reading,
         policy: PolicyNumber,
         timeline: Option<(&StoredTimeline<'s>, UnixSeconds)>,
+        known: &mut Option<Failures>,
     ) -> Result<Option<Read>, Damage> {
         match (reading.without_file, timeline) {
             (WithoutFile::AsDialect, _) | (WithoutFile::LastCopy { .. }, None) => Ok(None),
@@ -73,8 +77,14 @@ impl<'s> StoredCapture<'s> {
                 let Some(failure) = failure.filter(|it| it.given != Given::NotKnown) else {
                     return Ok(None);
                 };
+                let failures = Failures::up_to(at, timeline, *known)?;
+                *known = Some(failures);
                 let seconds = u64::from(days) * DAY_SECONDS;
-                self.set.last_copy(timeline, at, seconds, failure.outcome)
+                let is_given_up = |since| at.since(since) > seconds;
+                Ok(match failures.dated.is_some_and(is_given_up) {
+                    true => Some(Read::Open(failure.outcome.decision().reason)),
+                    false => failures.file.map(Read::Copy),
+                })
             }
         }
     }
@@ -121,36 +131,52 @@ impl<'s> StoredCapture<'s> {
     }
 }
 
-impl PolicySet {
-    /// Returns what a crawler reads that keeps the last file for `seconds` of failures, at a time when
-    /// the answer was no file, with this outcome.
-    fn last_copy(
-        &self,
-        timeline: &StoredTimeline<'_>,
+/// Failures of one origin that follow one another, and what was before them. A caller keeps them, so that all
+/// questions about one origin read its moments once.
+#[derive(Clone, Copy, Debug)]
+pub struct Failures {
+    /// The number that the timeline has.
+    timeline: u32,
+    /// When the oldest and the newest of them begin.
+    begin: [UnixSeconds; 2],
+    /// When the oldest that has a date begins.
+    dated: Option<UnixSeconds>,
+    /// The policy of the file before them; `None` if there is none, or it is not known.
+    file: Option<PolicyNumber>,
+}
+
+impl Failures {
+    /// Returns the failures up to a time. `known` may be of any time, and of any origin.
+    fn up_to(
         at: UnixSeconds,
-        seconds: u64,
-        outcome: AccessOutcome,
-    ) -> Result<Option<Read>, Damage> {
-        let open = Some(Read::Open(outcome.decision().reason));
-        let mut time = at;
-        for _ in 0..FAILED_MOMENTS_MAX {
-            let Some(found) = timeline.find(time) else { return Ok(None) };
+        timeline: &StoredTimeline<'_>,
+        known: Option<Failures>,
+    ) -> Result<Failures, Damage> {
+        let number = timeline.capture();
+        let known = known.filter(|known| known.timeline == number);
+        let mut all = Failures { timeline: number, begin: [at; 2], dated: None, file: None };
+        let (mut time, mut is_newest) = (at, true);
+        loop {
+            let Some(found) = timeline.find(time) else { return Ok(all) };
             let moment = timeline.moment(found)?;
+            let covers = |it: &Failures| it.begin[0] <= moment.since && moment.since <= it.begin[1];
+            if let Some(known) = known.filter(covers) {
+                let newest = if is_newest { known.begin[1] } else { all.begin[1] };
+                let (begin, dated) = ([known.begin[0], newest], known.dated.or(all.dated));
+                return Ok(Failures { begin, dated, ..known });
+            }
             match moment.capture.failure(moment.policy)? {
-                None => return Ok(Some(Read::Copy(moment.policy))),
-                Some(failure) if failure.given == Given::NotKnown => return Ok(None),
+                None => return Ok(Failures { file: Some(moment.policy), ..all }),
+                Some(failure) if failure.given == Given::NotKnown => return Ok(all),
                 Some(_) => {}
             }
+            all.begin = [moment.since, if is_newest { moment.since } else { all.begin[1] }];
             // A capture without a date does not say when it failed, even when its outage becomes long.
-            let has_date = moment.since.0 > 0 && moment.begins_at_capture();
-            if has_date && at.since(moment.since) > seconds {
-                return Ok(open);
+            if moment.since.0 > 0 && moment.begins_at_capture() {
+                all.dated = Some(moment.since);
             }
-            match moment.since.min(time).0.checked_sub(1) {
-                Some(before) => time = UnixSeconds(before),
-                None => return Ok(None),
-            }
+            let Some(before) = moment.since.min(time).0.checked_sub(1) else { return Ok(all) };
+            (time, is_newest) = (UnixSeconds(before), false);
         }
-        Ok(None)
     }
 }
