@@ -23,7 +23,7 @@ use std::path::Path;
 
 use hashbrown::HashMap;
 
-use portcullis_captures::{BrokenKind, CaptureFormat, folder};
+use portcullis_captures::{BrokenKind, CaptureFormat, check_file, folder};
 use portcullis_dialect::dialect::Dialect;
 use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
 use portcullis_files::input::{InputError, STANDARD_INPUT, read_robots_txt};
@@ -100,6 +100,8 @@ pub enum LoadNoteKind {
     File(NoteKind),
     /// The file has this note, and rules nonetheless.
     FileWithRules(NoteKind),
+    /// The file has rules, all of them before the first user-agent line.
+    NoGroup,
     /// The file has text, and no line of it is a record that robots.txt has: it may be a log or a table,
     /// or what a failed download left.
     NoRecord,
@@ -127,6 +129,10 @@ impl LoadNoteKind {
             LoadNoteKind::FileWithRules(kind) => {
                 (kind.describe().to_owned(), "; its records are read anyway")
             }
+            LoadNoteKind::NoGroup => (
+                "no user-agent line is before a rule".to_owned(),
+                "; its rules apply to no crawler",
+            ),
             LoadNoteKind::NoRecord => (NO_RECORD.to_owned(), NO_RULES),
         }
     }
@@ -259,6 +265,7 @@ impl Standings {
 /// If the file cannot be read, or has a note and [`LoadConfig::strictness`] makes that an error.
 pub fn read_text(path: &Path, config: &LoadConfig) -> Result<(Vec<u8>, Vec<LoadNote>), LoadError> {
     let text = read_robots_txt(path, config.robots_bytes_max)?;
+    check_file(&text).map_err(|problem| InputError::list(path, problem))?;
     let notes = notes_on(path, &text, config);
     check_notes(&notes, notes.len() as u64, config)?;
     Ok((text, notes))
@@ -320,7 +327,12 @@ fn notes_of_file(facts: &CaptureFacts, has_rules: bool) -> impl Iterator<Item = 
         false => LoadNoteKind::File(kind),
     });
     let has_no_record = capture_notes.contains(CaptureNote::NoRecord);
-    notes.chain(has_no_record.then_some(LoadNoteKind::NoRecord))
+    let has_no_group = !has_rules && file_notes.contains(NoteKind::RuleOutsideGroup);
+    let of_text = [
+        has_no_record.then_some(LoadNoteKind::NoRecord),
+        has_no_group.then_some(LoadNoteKind::NoGroup),
+    ];
+    notes.chain(of_text.into_iter().flatten())
 }
 
 fn compiled(

@@ -176,6 +176,24 @@ fn number(digits: &[u8], radix: u32) -> Option<u8> {
     u8::from_str_radix(digits, radix).ok()
 }
 
+/// The problem of a file whose text is in a code.
+const CODED_FILE: &str = "its text is in a code (escapes such as `\\n` for line ends, base64 or hex), and no rule would be \
+     found; write it as the server sends it";
+
+/// Checks that a robots.txt file has the text that a server sent, and not an escaped or encoded form of it.
+///
+/// # Errors
+///
+/// The problem.
+pub fn check_file(text: &[u8]) -> Result<(), &'static str> {
+    // What looks like JSON or binary data has a note of its own.
+    let is_noted = || RobotsTxt::parse(text, &RFC_9309, None).is_page();
+    match problem(text) {
+        Some(_) if !is_noted() => Err(CODED_FILE),
+        _ => Ok(()),
+    }
+}
+
 /// Returns what is wrong with a body that is one line because its field has no quotes.
 pub(super) fn problem_of_line(body: &[u8]) -> Option<&'static str> {
     match memchr::memmem::find(body, b"\\n") {

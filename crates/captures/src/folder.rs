@@ -32,7 +32,9 @@ use portcullis_files::input::{InputError, fill_robots_txt};
 use portcullis_robots::url::{host_key, split};
 
 use super::body::settle;
-use super::{Batch, BatchReader, BrokenRecord, CaptureFormat, CaptureSink, ReadConfig, Subject};
+use super::{
+    Batch, BatchReader, BrokenRecord, CaptureFormat, CaptureSink, ReadConfig, Subject, check_file,
+};
 
 /// The endings that may follow the host in a file name, before the extension of a compression.
 const ENDINGS: [&[u8]; 2] = [b".robots.txt", b".txt"];
@@ -206,6 +208,9 @@ fn read_file(
     let bytes_max = config.body_bytes_max().saturating_add(1); // which shows whether it is cut
     let opened = File::open(&path).map_err(|error| InputError::open(&path, error));
     let read = opened.and_then(|file| fill_robots_txt(&path_name, file, bytes_max, text));
+    if read.is_ok() {
+        return check_file(text).map_err(|problem| BrokenRecord::senseless(place(name), problem));
+    }
     read.map_err(|error| {
         // The place has the name already.
         let text = error.to_string();

@@ -71,6 +71,7 @@ pub use capture::{
     Batch, BatchReader, BrokenKind, BrokenRecord, Capture, CaptureSink, Confirms, LostCapture,
     PayloadNames, ReadConfig, Subject,
 };
+pub use escapes::check_file;
 pub use format::{CaptureFormat, open};
 pub use inputs::expand;
 pub use schema::{CaptureField, FieldMap, FieldName};

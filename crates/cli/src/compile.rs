@@ -247,6 +247,15 @@ fn show_file_notes(counts: &StandingCounts, files: &Figures) {
             counted(origins.iter().sum(), "origin"),
         ));
     }
+    if counts.pages > 0 {
+        say(format_args!(
+            "warning: {} in the history not robots.txt; each is treated as a file without rules, until the next one",
+            match counts.pages {
+                1 => "1 capture is".to_owned(),
+                pages => format!("{} are", counted(pages, "capture")),
+            }
+        ));
+    }
     let without_record = counts.with_capture_note(CaptureNote::NoRecord);
     if without_record > 0 {
         say(format_args!(

@@ -302,6 +302,8 @@ pub struct StandingCounts {
     pub in_outage: u64,
     /// The number of captures in the history. 0 unless it was kept.
     pub captures: u64,
+    /// The number of these captures that are a web page, JSON or binary data.
+    pub pages: u64,
     /// The dates of the oldest and the newest capture that counts, if any has one.
     pub captured: Option<DateSpan>,
     states: [u64; PolicyState::ALL.len()],
@@ -332,6 +334,8 @@ impl StandingCounts {
             let date = capture.facts.captured_at.map(DateSpan::from);
             self.captured = DateSpan::over(self.captured, date);
             self.captures += 1;
+            let notes = &capture.facts.file_notes;
+            self.pages += u64::from(NoteKind::APPEARANCES.iter().any(|&kind| notes.contains(kind)));
         }
     }
 

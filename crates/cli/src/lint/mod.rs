@@ -13,6 +13,7 @@ use std::path::Path;
 use anyhow::{anyhow, ensure};
 
 use crate::limits::{EDITED_BYTES_MAX, LINT_FILES_PER_THREAD_MAX};
+use portcullis_captures::check_file;
 use portcullis_dialect::dialect::Dialect;
 use portcullis_files::input::{InputError, read_robots_txt};
 use portcullis_files::kind::{FileKind, WrongKind};
@@ -153,6 +154,7 @@ impl Run {
             ),
             error => error.into(),
         })?;
+        check_file(&text).map_err(|problem| InputError::list(path, problem))?;
         ensure!(
             !edits || text.len() <= EDITED_BYTES_MAX,
             "{name}: longer than {EDITED_BYTES_MAX} bytes; edit it by hand"
