@@ -62,6 +62,9 @@ pub(crate) fn detect(
         let problem = format!("{kind}; ‹null_data› is for plain lines; omit it");
         return Err(InputError::list(name, problem));
     }
+    if config.log_format.is_some() && (is_parquet || is_warc) {
+        return Err(InputError::list(name, format!("{kind}, and not a log; omit ‹log_format›")));
+    }
     let format = match config.format {
         Some(format) => {
             check_given(format, text).map_err(|problem| InputError::list(name, problem))?;

@@ -156,25 +156,36 @@ fn are_numbers(first: &[u8], second: &[u8]) -> bool {
         && has_fraction(second.strip_prefix(b"-").unwrap_or(second))
 }
 
-/// Whether a text may be the rest of a URL: `00.html`, `id=1`, `a/b`. A media type is none, nor are another URL,
-/// the name of a web server and an agent with its version.
+/// The extensions of files that URLs name.
+const EXTENSIONS: [&[u8]; 22] = [
+    b"html", b"htm", b"xhtml", b"shtml", b"php", b"asp", b"aspx", b"jsp", b"pdf", b"doc", b"txt",
+    b"xml", b"json", b"css", b"js", b"jpg", b"jpeg", b"png", b"gif", b"webp", b"svg", b"zip",
+];
+
+/// Whether a text may be the rest of a URL: `00.html`, `id=1`, `a/b`, `%20x`. A media type is none, nor are another
+/// URL, a host, a share (`3.5%`), a date (`01/Dec/2026`), `N/A`, a word with its question mark, and an agent with its
+/// version.
 fn continues_url(text: &[u8]) -> bool {
-    const TYPES: [&[u8]; 5] = [b"text/", b"application/", b"image/", b"audio/", b"video/"];
-    let is_agent = || {
-        let slash = text.iter().position(|&byte| byte == b'/');
-        slash.is_some_and(|at| at > 0 && text.get(at + 1).is_some_and(u8::is_ascii_digit))
+    const TYPES: [&[u8]; 7] =
+        [b"text/", b"application/", b"image/", b"audio/", b"video/", b"font/", b"multipart/"];
+    let begins_as_number = |text: &[u8]| text.first().is_some_and(u8::is_ascii_digit);
+    let is_value = || match &text.split(|&byte| byte == b'/').collect::<Vec<_>>()[..] {
+        [name, value] => {
+            !name.is_empty() && begins_as_number(value) || text.eq_ignore_ascii_case(b"n/a")
+        }
+        [day, _, year] => begins_as_number(day) && begins_as_number(year),
+        _ => false,
     };
-    let is_server = text.starts_with(b"www.") && is_host(text);
-    if TYPES.iter().any(|kind| text.starts_with(kind))
-        || has_scheme(text)
-        || is_agent()
-        || is_server
-    {
+    if TYPES.iter().any(|kind| text.starts_with(kind)) || has_scheme(text) || is_value() {
         return false;
     }
-    let has_extension = text.iter().rposition(|&byte| byte == b'.').is_some_and(|dot| {
-        let extension = &text[dot + 1..];
-        extension.len() >= 2 && extension.iter().all(u8::is_ascii_alphabetic)
-    });
-    has_extension || text.iter().any(|byte| b"/=&?%".contains(byte))
+    let dot = text.iter().rposition(|&byte| byte == b'.');
+    let extension = dot.map_or(&b""[..], |dot| &text[dot + 1..]);
+    let is_part = |&(at, &byte): &(usize, &u8)| match byte {
+        b'%' => text.get(at + 1..at + 3).is_some_and(|it| it.iter().all(u8::is_ascii_hexdigit)),
+        b'?' => at + 1 < text.len(),
+        _ => b"/=&".contains(&byte),
+    };
+    EXTENSIONS.iter().any(|it| extension.eq_ignore_ascii_case(it))
+        || text.iter().enumerate().any(|it| is_part(&it))
 }

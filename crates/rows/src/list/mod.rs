@@ -112,7 +112,7 @@ use portcullis_text::figures::counted;
 pub use rows::Rows;
 use stage::{Damages, ItemLines};
 pub(crate) use values::BlockBuffer;
-pub use values::{Arena, Block, Visit};
+pub use values::{Arena, Block, Visit, agent_of};
 
 words! {
     /// A format of lists, with its name for command lines and for people.

@@ -91,7 +91,7 @@ impl Look<'_> {
                 None if table.is_mere_comment(separators) => table.no_column(separators),
                 None => match table
                     .first_row(separators)
-                    .or_else(|problem| in_comment(table.text, problem))?
+                    .or_else(|problem| table.in_comment(problem))?
                 {
                     FoundColumn::More => return Ok(None),
                     // A number is that of a column of any row.
@@ -214,6 +214,18 @@ impl Look<'_> {
         match lines::check(&quoted, true, has_header) {
             Err(_) if !self.config.urls.is_asked() => Err(advice::QUOTED_ROWS.to_owned()),
             _ => Ok(()),
+        }
+    }
+
+    /// Returns the problem of a first row that may be a comment. It is an error if the row may be a record too.
+    fn in_comment(&self, problem: String) -> Result<FoundColumn, String> {
+        let is_record = || Separator::CSV.iter().any(|it| has_target(&first_row(self.text, *it).0));
+        match is_comment(self.text) && !is_record() {
+            true => Ok(FoundColumn::Problem(problem)),
+            false if self.text.starts_with(b"#") && !self.config.urls.is_asked() => {
+                Err(advice::record_in_comment(self.text))
+            }
+            false => Err(problem),
         }
     }
 
@@ -622,16 +634,6 @@ fn value_column(
 fn is_comment(text: &[u8]) -> bool {
     let is_empty = text.starts_with(b"\n") || text.starts_with(b"\r\n");
     is_empty || text.starts_with(b"#") || separator_in(text).is_some()
-}
-
-/// Returns the problem of a first row that may be a comment. It is an error if the row may be a record too.
-fn in_comment(text: &[u8], problem: String) -> Result<FoundColumn, String> {
-    let is_record = || Separator::CSV.iter().any(|it| has_target(&first_row(text, *it).0));
-    match is_comment(text) {
-        true if text.starts_with(b"#") && is_record() => Err(advice::record_in_comment(text)),
-        true => Ok(FoundColumn::Problem(problem)),
-        false => Err(problem),
-    }
 }
 
 /// Returns the separator that a line names, as spreadsheets read it: `sep=;`.

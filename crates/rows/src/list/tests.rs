@@ -1081,6 +1081,24 @@ fn tables_without_a_header() {
 
 /// Of a table without a header, the separator is the one with which the rows have the columns. What a client sent
 /// chooses none: two that fit are an error.
+/// Fields that no URL continues with are fields, also if each row has one.
+#[test]
+fn rows_whose_fields_are_no_part_of_a_url() {
+    for field in ["3.48%", "N/A", "01/Dec/2026", "a.example", "font/woff2", "why?", "x@example.com"]
+    {
+        for delimiter in [',', ';', '|'] {
+            let row = |name: &str| format!("https://a.example/{name}{delimiter}{field}\n");
+            let text = row("a.pdf") + &row("b.pdf");
+            let error = chunks("a.txt", text.as_bytes(), 1 << 20, &ListConfig::default()).error;
+            assert!(error.contains("a line may hold more than a URL"), "{text}{error}");
+        }
+    }
+    for tail in ["x,00.html", "x;id=1", "x,a/b", "x,%20b", "x,y?z"] {
+        let text = format!("https://a.example/{tail}\n").repeat(2);
+        assert_eq!(chunks("a.txt", text.as_bytes(), 1 << 20, &ListConfig::default()).error, "");
+    }
+}
+
 /// Rows are not looked at for each comment before them.
 #[test]
 fn comments_before_a_table_by_numbers() {

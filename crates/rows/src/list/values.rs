@@ -134,7 +134,7 @@ pub(super) fn doubt_of_time(value: &FieldValue<'_>, unit: Option<TimeUnit>) -> D
 /// Returns the User-Agent header that a value stands for. Servers and collectors that write it without blanks
 /// have `%20` or `+` for them, which no browser or crawler sends so.
 #[inline]
-pub(super) fn agent_of<'c>(value: &'c [u8], arena: &'c Arena) -> &'c [u8] {
+pub fn agent_of<'c>(value: &'c [u8], arena: &'c Arena) -> &'c [u8] {
     let is_plain = first_of([b' '; 2], value).is_some() || first_of([b'+', b'%'], value).is_none();
     if is_plain { value } else { agent_without_blanks(value, arena) }
 }
