@@ -220,7 +220,11 @@ fn every_place_with_every_kind_of_file() {
             });
         }
         filled(&AS_SET, row.kind).for_each(|steps| add(steps, row.set));
-        filled(&AS_LIST, row.kind).for_each(|steps| add(steps, row.list));
+        filled(&AS_LIST, row.kind).for_each(|steps| {
+            // Without a URL, nothing shows that two sets are equal.
+            let is_diff = steps[0].starts_with("diff") && row.list.is_empty();
+            add(steps, if is_diff { "no URL to compare" } else { row.list });
+        });
         let check = |set: &str| format!("check -p {set} -a Bot {URL}");
         let set = format!("{}.compiled", row.kind);
         add(vec![format!("compile -o {set} {}", row.kind), check(&set)], row.captures);

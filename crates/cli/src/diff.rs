@@ -321,6 +321,10 @@ impl Diff {
                 table.write(block)
             },
         )?;
+        ensure!(counts.records > 0, "no URL to compare; did a download fail?");
+        if counts.are_unknown() {
+            stream.notes.add("no URL is known to either set: all are unknown in both".to_owned());
+        }
         Ok((Differences::Urls { counts, invalid: invalid.into() }, table, rejects))
     }
 

@@ -19,7 +19,7 @@ use portcullis_files::input::{ChunkConfig, Terminator};
 use portcullis_files::limits::{CHUNK_BYTES, RECORD_BYTES_MAX};
 use portcullis_robots::access::{TimeUnit, UnixSeconds};
 use portcullis_robots::policy::{Crawler, Reading};
-use portcullis_rows::list::{ListConfig, ListFormat, Place};
+use portcullis_rows::list::{Arena, ListConfig, ListFormat, Place, agent_of};
 use portcullis_set::PolicySet;
 use portcullis_set::batch::{AgentKind, BeforeFirst, Classifier, Freshness, Session};
 
@@ -218,6 +218,11 @@ pub fn questions(
 pub fn agents(args: AgentArgs, dialect: Option<&'static Dialect>) -> anyhow::Result<QuestionPlan> {
     let mut headers = args.user_agents;
     let mut seen = HashSet::new();
+    // As of records, which logs may write without blanks.
+    let arena = Arena::new();
+    for header in &mut headers {
+        *header = String::from_utf8_lossy(agent_of(header.as_bytes(), &arena)).into_owned();
+    }
     headers.retain(|header| seen.insert(header.clone()));
     let asked = Asked { headers, ..agents::expand(&args.agents)? };
     let questions = QuestionPlan { asked, ..QuestionPlan::default() };
@@ -378,7 +383,7 @@ pub fn stream(
     let inputs = lists::noted(&files.lists, &mut notes);
     files.notes.iter().for_each(|note| notes.add(note.clone()));
     if inputs.iter().any(|input| input.path == Path::new("-")) {
-        note_standard_input(&questions.asked, &mut notes);
+        note_standard_input(&mut notes);
     }
     Ok(StreamPlan {
         inputs,
@@ -393,15 +398,8 @@ pub fn stream(
     })
 }
 
-/// Notes that URLs are read from standard input where that is likely a mistake: at a terminal, and
-/// next to an agent that is called like a file.
-fn note_standard_input(asked: &Asked, notes: &mut Notes) {
-    for name in asked.given().filter(|name| Path::new(name).is_file()) {
-        notes.add(format!(
-            "-a {name} names an agent, though a file is called {name}; URLs are read from standard \
-             input"
-        ));
-    }
+/// Notes that URLs are read from standard input where that is likely a mistake.
+fn note_standard_input(notes: &mut Notes) {
     if io::stdin().is_terminal() {
         notes.add("reading URLs from standard input; end them with Ctrl-D".to_owned());
     }

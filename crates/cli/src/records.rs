@@ -15,6 +15,7 @@ use std::time::Instant;
 use anyhow::{bail, ensure};
 use portcullis_dialect::usage::Label;
 use portcullis_files::expand::Input;
+use portcullis_report::account::phrase;
 use portcullis_report::limits::SUMMARY_UNKNOWN_HOSTS_MAX;
 use portcullis_report::{Counts, Format, TRAINING, Written};
 use portcullis_robots::policy::Crawler;
@@ -361,6 +362,12 @@ impl Opened {
             notes.add(format!("{failed} of {lists} failed; {others}"));
         }
         notes.kept.append(&mut stream.notes.kept);
+        if failed == 0 && sum.records == 0 {
+            notes.show("warning: ", "no list has a record; did a download fail?".to_owned());
+        }
+        if let Some(reason) = sum.undecided() {
+            notes.add(format!("every record is unknown, most {}", phrase(reason)));
+        }
         if let Some(records @ 1..) = sum.reserved {
             notes.add(format!(
                 "{} may be fetched by crawlers that train models, although robots.txt reserves that use. \

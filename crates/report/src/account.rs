@@ -529,7 +529,7 @@ impl RecordFigures {
 }
 
 /// Returns a reason as the words after a number of records.
-fn phrase(reason: Reason) -> &'static str {
+pub fn phrase(reason: Reason) -> &'static str {
     match reason {
         Reason::Rule => "by a rule",
         Reason::NoRule => "without a matching rule",

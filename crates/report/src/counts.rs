@@ -33,6 +33,11 @@ impl Default for AgentCounts {
 }
 
 impl AgentCounts {
+    /// Returns the number of records.
+    fn sum(&self) -> u64 {
+        self.of_codes.iter().sum()
+    }
+
     /// Returns the number of records with this verdict.
     pub fn verdict(&self, verdict: Verdict) -> u64 {
         Reason::ALL.iter().map(|reason| self.of(verdict, *reason)).sum()
@@ -381,6 +386,15 @@ impl Counts {
             }
         }
         Ok(())
+    }
+
+    /// Returns why nothing was decided: the most frequent reason, if every answer is [`Verdict::Unknown`].
+    pub fn undecided(&self) -> Option<Reason> {
+        let of_all = |of: &dyn Fn(&AgentCounts) -> u64| self.agents.iter().map(of).sum::<u64>();
+        let unknown = of_all(&|it| it.verdict(Verdict::Unknown));
+        let are_unknown = unknown > 0 && unknown == of_all(&AgentCounts::sum);
+        let most = || Reason::ALL.into_iter().max_by_key(|it| of_all(&|of| of.reason(*it)));
+        are_unknown.then(most).flatten()
     }
 
     /// Adds the counts of the next chunk. Without unknown hosts, chunks may be merged in any order.

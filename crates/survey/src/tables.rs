@@ -293,14 +293,16 @@ pub fn audit(report: &Report, problems: &[Diagnostic]) -> String {
 fn push_crawlers(text: &mut TextTables, crawlers: &Crawlers<'_>, report: &Report) {
     let cells = |name: &str, verdicts: &Figures, reading: String| {
         let (all, disallowed) = (verdicts.sum(), disallowed(verdicts));
-        let unknown = verdicts.get(Verdict::Unknown.as_str());
+        let undecided =
+            [Verdict::Unknown, Verdict::Invalid].map(|it| grouped(verdicts.get(it.as_str())));
         let counts = [grouped(all), grouped(disallowed), share(disallowed, all)];
         let name = std::iter::once(name.to_owned());
-        name.chain(counts).chain([grouped(unknown), reading]).collect::<Vec<_>>()
+        name.chain(counts).chain(undecided).chain([reading]).collect::<Vec<_>>()
     };
     let of_crawler = |it: &&RecordAgent| cells(crawlers::name(it), &it.verdicts, reading(it));
-    let heading = |first| [first, "requests", "disallow", "", "unknown", "reads differently"];
-    let shown = if crawlers.read_differently() { 6 } else { 5 };
+    let heading =
+        |first| [first, "requests", "disallow", "", "unknown", "invalid", "reads differently"];
+    let shown = if crawlers.read_differently() { 7 } else { 6 };
     text.table(&heading("crawler")[..shown], crawlers.bound.iter().map(of_crawler));
     let not_bound = crawlers.not_bound.iter().map(of_crawler);
     text.table(&heading("not bound by robots.txt")[..shown], not_bound);
@@ -316,7 +318,7 @@ fn push_crawlers(text: &mut TextTables, crawlers: &Crawlers<'_>, report: &Report
         ];
         let together = together.into_iter().filter(|(_, verdicts)| verdicts.sum() > 0);
         let together = together.map(|(name, verdicts)| cells(name, verdicts, String::new()));
-        text.table(&heading("others")[..5], named.chain(together));
+        text.table(&heading("others")[..6], named.chain(together));
         if rest > 0 {
             text.line(format_args!("  and {}", counted(rest, "other product")));
         }

@@ -8,6 +8,7 @@
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
+use std::path::Path;
 
 use crate::limits::AGENT_SUGGESTIONS_MAX;
 use portcullis_crawlers::{self as crawlers, Documented, first_token};
@@ -128,6 +129,10 @@ fn show_unnamed(agents: Vec<&UnnamedAgent>, effect: &str) {
 fn left_out(questions: &QuestionPlan, lists: &[AgentList], dialect: &str) -> Vec<String> {
     let mut notes = Vec::new();
     for name in questions.asked.given() {
+        if Path::new(name).is_file() {
+            notes
+                .push(format!("-a {name} names an agent, though a file is called {name}; -a @{name} reads the file"));
+        }
         let Some(crawler) = crawlers::documented(name).filter(|it| it.reads_otherwise()) else {
             continue;
         };

@@ -136,6 +136,17 @@ impl UrlCounts {
         self.per_agent.iter().map(AgentChanges::changed).sum()
     }
 
+    /// Whether there are answers, and all of them are unknown on both sides.
+    pub fn are_unknown(&self) -> bool {
+        let unknown = Verdict::Unknown as usize;
+        let is = |it: &AgentChanges| {
+            let counts = &it.verdicts.counts;
+            let all: u64 = counts.as_flattened().iter().sum();
+            all > 0 && all == counts[unknown][unknown]
+        };
+        !self.per_agent.is_empty() && self.per_agent.iter().all(is)
+    }
+
     /// Adds the counts of the next chunk, with the same agents and labels.
     pub fn merge(&mut self, other: &UrlCounts) {
         self.records += other.records;
