@@ -25,7 +25,7 @@ use portcullis_set::{PolicySet, SetError};
 use portcullis_survey::changes::urls::{UrlCounts, compare_chunk};
 use portcullis_survey::changes::{self, Answer};
 use portcullis_survey::difference::{self, ChangeCounts, each_change};
-use portcullis_text::figures;
+use portcullis_text::figures::{self, grouped};
 use portcullis_text::json::to_json;
 use portcullis_text::visible::visible;
 use serde::Serialize;
@@ -470,9 +470,10 @@ impl Differences {
         match self {
             Differences::Origins { changes, per_agent } => {
                 let changed = changes.changed.0.iter();
-                let changed = changed.map(|(change, origins)| format!("{change} {origins}, "));
+                let changed =
+                    changed.map(|(change, origins)| format!("{change} {}, ", grouped(*origins)));
                 let changed: String = changed.collect();
-                writeln!(out, "origins: {changed}unchanged {}", changes.unchanged)?;
+                writeln!(out, "origins: {changed}unchanged {}", grouped(changes.unchanged))?;
                 for AgentRulesChanged { agent, rules } in per_agent {
                     writeln!(out, "{}: rules {rules}", visible(agent))?;
                 }

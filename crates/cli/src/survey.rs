@@ -20,7 +20,7 @@ use portcullis_survey::{
     HostBlock, RowConfig, RowTotals, RowWorker, SitemapCounts, SurveyRows, page, push_sitemaps,
     sitemap_fields, tables,
 };
-use portcullis_text::figures::{self, counted};
+use portcullis_text::figures::{self, counted, grouped};
 use portcullis_text::json::to_json;
 use rayon::ThreadPool;
 use rayon::prelude::*;
@@ -239,8 +239,7 @@ impl summary::Summary for SurveySummary {
         account.write_run(out)?;
         let (hosts, rows) = (counted(*hosts, "host"), counted(*rows, "row"));
         let time = account.time.unwrap_or_default();
-        let (seconds, rate) =
-            (figures::seconds(time.seconds), figures::grouped(time.records_per_second));
+        let (seconds, rate) = (figures::seconds(time.seconds), grouped(time.records_per_second));
         writeln!(out, "{hosts}, {rows} in {seconds}: {rate} rows/s; domains by the {LIST}")?;
         write_before_first(*before_first, out)?;
         out.write_all(tables::totals(per_agent).as_bytes())?;
@@ -261,7 +260,8 @@ impl summary::Summary for Account<SitemapCounts> {
         self.write_run(out)?;
         let SitemapCounts { origins, origins_with_sitemaps, sitemaps, .. } = self.records;
         let (origins, sitemaps) = (counted(origins, "origin"), counted(sitemaps, "sitemap"));
-        write!(out, "{origins}, {origins_with_sitemaps} with sitemaps: {sitemaps}")?;
+        let with = grouped(origins_with_sitemaps);
+        write!(out, "{origins}, {with} with sitemaps: {sitemaps}")?;
         match self.records.not_urls {
             0 => writeln!(out)?,
             1 => writeln!(out, ", 1 of them not an absolute URL")?,

@@ -49,7 +49,7 @@ fn lack_of_agent(agent: &[u8], classifier: &Classifier) -> &'static str {
         token.is_some_and(|it| Crawler::parse(it, classifier.dialect()).is_ok())
     };
     match classifier.agent_kind() {
-        _ if agent.is_empty() => "no agent",
+        _ if matches!(agent, b"" | b"-") => "no agent",
         Some(AgentKind::Token) if !is_token() => "the agent is not a product token",
         _ => {
             "unknown agent: add its product token to -a, whose default is @ai-all,@search,@documented"
@@ -317,7 +317,8 @@ impl InvalidRecords {
 }
 
 /// The note about URLs that are not requested as they are written.
-const OTHERWISE: &str = "that clients request in another form (dot segments, or ' in a query)";
+const OTHERWISE: &str =
+    "that clients rewrite before the request (dot segments, or ' in a query), decided as written";
 
 /// Watches the records of a run, list by list.
 ///

@@ -65,7 +65,7 @@ pub struct RecordAgentArgs {
     /// in -a, or `*`) and `verdict`. The known agents are the agents of -a, or by default the
     /// built-in lists. An agent that neither -a nor any robots.txt names follows the groups for
     /// `*`. A record is unknown, with the reason `no-agent`, if it has no agent, or if some robots.txt
-    /// names its agent and neither -a nor the default lists do.
+    /// has a group for its agent, and neither -a nor the default lists have the agent.
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub agent_field: Vec<String>,
 
@@ -142,8 +142,8 @@ pub struct StrictArgs {
     /// Turn notes and warnings about the input into errors
     ///
     /// They are about robots.txt files that are skipped, too long, or HTML, JSON or binary data, and
-    /// about records that hold more than a URL. By default, each is reported, and files are parsed as
-    /// the dialect says.
+    /// about records that hold more than a URL. By default, they have notes or are counted in the
+    /// summary, and files are parsed as the dialect says.
     #[arg(long, hide_short_help = true)]
     pub strict: bool,
 }
@@ -472,7 +472,7 @@ pub struct RunArgs {
     /// Summary: text, json or none, or a file FILE.json or FILE.md
     ///
     /// text, json and none select the summary on standard error. The default is text if standard
-    /// error is a terminal, else none. Notes, warnings and errors are always shown. A file is
+    /// error is a terminal, else none. Warnings and errors are always shown; json has the notes. A file is
     /// written in addition, so the flag may be given several times; FILE.md is a data card. The
     /// summary has the policies, agents and their dates, records by agent, verdict and reason,
     /// dropped records by cause, and times. docs/json.md lists the members of JSON.

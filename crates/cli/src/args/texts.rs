@@ -36,7 +36,7 @@ and with --history by month.";
 
 pub const FORMAT_OF_REPORT: &str = "Output format; by default from the extension of -o, else text";
 
-pub const QUIET: &str = "Print nothing; the exit status is the answer";
+pub const QUIET: &str = "Print no verdict; the exit status is the answer";
 
 pub const QUIET_FILTER: &str =
     "Print nothing; with --fail, the exit status says whether a record was kept";

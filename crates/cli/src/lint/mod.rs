@@ -126,11 +126,15 @@ impl Run {
         if total.files > 0 || total.unread == 0 {
             say(total.sentence(if self.args.diff { "fixable" } else { "fixed" }));
         }
-        if self.args.diff && !has_entry && total.found.iter().sum::<u64>() > 0 {
+        let found = total.found.iter().sum::<u64>();
+        if self.args.diff && !has_entry && found > 0 {
             say("no safe edits; lint without --diff shows the findings");
         }
-        if self.args.fix && total.found.iter().sum::<u64>() > total.fixed as u64 {
-            say("lint without --fix shows the other findings");
+        if self.args.fix && found > total.fixed as u64 {
+            say(match total.fixed {
+                0 => "no safe edits; lint without --fix shows the findings",
+                _ => "lint without --fix shows the other findings",
+            });
         }
         if let Some(hint) = total.hint(self.level) {
             say(hint);
@@ -277,6 +281,11 @@ impl Statistics {
     fn hint(&self, level: Severity) -> Option<String> {
         let hidden: u64 = self.found[..level as usize].iter().sum();
         let found = if hidden == 1 { "finding is" } else { "findings are" };
-        (hidden > 0).then(|| format!("{hidden} {found} not shown; use --level info to see all"))
+        (hidden > 0).then(|| {
+            format!(
+                "{} {found} not shown; use --level info to see all",
+                portcullis_text::figures::grouped(hidden)
+            )
+        })
     }
 }
