@@ -176,6 +176,9 @@ fn number(digits: &[u8], radix: u32) -> Option<u8> {
     u8::from_str_radix(digits, radix).ok()
 }
 
+/// The first field of most files.
+const FIELD: &[u8] = b"user-agent";
+
 /// The problem of a file whose text is in a code.
 const CODED_FILE: &str = "its text is in a code (escapes such as `\\n` for line ends, base64 or hex), and no rule would be \
      found; write it as the server sends it";
@@ -186,12 +189,14 @@ const CODED_FILE: &str = "its text is in a code (escapes such as `\\n` for line 
 ///
 /// The problem.
 pub fn check_file(text: &[u8]) -> Result<(), &'static str> {
-    // What looks like JSON or binary data has a note of its own.
+    // A comment or a sitemap may have escapes, and what looks like JSON or binary data has a note of its own.
+    let field = text.trim_ascii_start().get(..FIELD.len()).unwrap_or_default();
+    let is_coded = match field.eq_ignore_ascii_case(FIELD) {
+        true => problem(text).is_some(),
+        false => encoded(text.trim_ascii()).is_some(),
+    };
     let is_noted = || RobotsTxt::parse(text, &RFC_9309, None).is_page();
-    match problem(text) {
-        Some(_) if !is_noted() => Err(CODED_FILE),
-        _ => Ok(()),
-    }
+    if is_coded && !is_noted() { Err(CODED_FILE) } else { Ok(()) }
 }
 
 /// Returns what is wrong with a body that is one line because its field has no quotes.

@@ -249,7 +249,7 @@ fn show_file_notes(counts: &StandingCounts, files: &Figures) {
     }
     if counts.pages > 0 {
         say(format_args!(
-            "warning: {} in the history not robots.txt; each is treated as a file without rules, until the next one",
+            "warning: in the history, {} not robots.txt; each is treated as a file without rules, until the next one",
             match counts.pages {
                 1 => "1 capture is".to_owned(),
                 pages => format!("{} are", counted(pages, "capture")),

@@ -362,7 +362,7 @@ impl Opened {
             notes.add(format!("{failed} of {lists} failed; {others}"));
         }
         notes.kept.append(&mut stream.notes.kept);
-        if failed == 0 && sum.records == 0 {
+        if failed == 0 && count > 0 && sum.records == 0 {
             notes.show("warning: ", "no list has a record; did a download fail?".to_owned());
         }
         if let Some(reason) = sum.undecided() {

@@ -315,12 +315,13 @@ impl Digest<'_> {
             }
         };
         let is_own = |at: &Place| {
-            [Some(&places.0), places.1.as_ref()].into_iter().flatten().any(|it| it.key == at.key)
+            at.key == places.0.key || places.1.as_ref().is_some_and(|it| at.key == it.key)
         };
         let location = capture.location.as_deref().filter(|_| places.1.is_some());
         if location.is_some_and(|it| Place::from_url(it).is_ok_and(|at| is_own(&at))) {
             // It leads from http to https, or back, and a capture of a host does not say what was there.
             capture.location = None;
+            capture.notes = capture.notes.with(CaptureNote::RedirectTargetMissing);
         }
         let is_robots_txt =
             place::is_origin(&places.0.key) || capture.subject.is_named_robots_txt();

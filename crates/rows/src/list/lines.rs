@@ -156,36 +156,48 @@ fn are_numbers(first: &[u8], second: &[u8]) -> bool {
         && has_fraction(second.strip_prefix(b"-").unwrap_or(second))
 }
 
-/// The extensions of files that URLs name.
-const EXTENSIONS: [&[u8]; 22] = [
-    b"html", b"htm", b"xhtml", b"shtml", b"php", b"asp", b"aspx", b"jsp", b"pdf", b"doc", b"txt",
-    b"xml", b"json", b"css", b"js", b"jpg", b"jpeg", b"png", b"gif", b"webp", b"svg", b"zip",
-];
-
 /// Whether a text may be the rest of a URL: `00.html`, `id=1`, `a/b`, `%20x`. A media type is none, nor are another
 /// URL, a host, a share (`3.5%`), a date (`01/Dec/2026`), `N/A`, a word with its question mark, and an agent with its
 /// version.
 fn continues_url(text: &[u8]) -> bool {
     const TYPES: [&[u8]; 7] =
         [b"text/", b"application/", b"image/", b"audio/", b"video/", b"font/", b"multipart/"];
-    let begins_as_number = |text: &[u8]| text.first().is_some_and(u8::is_ascii_digit);
-    let is_value = || match &text.split(|&byte| byte == b'/').collect::<Vec<_>>()[..] {
-        [name, value] => {
-            !name.is_empty() && begins_as_number(value) || text.eq_ignore_ascii_case(b"n/a")
+    let is_number = |part: &[u8]| !part.is_empty() && part.iter().all(u8::is_ascii_digit);
+    let parts: Vec<&[u8]> = text.splitn(4, |&byte| byte == b'/').collect();
+    let is_value = match parts[..] {
+        [name, value, ..] if !name.is_empty() && value.first().is_some_and(u8::is_ascii_digit) => {
+            true
         }
-        [day, _, year] => begins_as_number(day) && begins_as_number(year),
-        _ => false,
+        [day, _, year] => is_number(day) && is_number(year.get(..4).unwrap_or_default()),
+        _ => text.eq_ignore_ascii_case(b"n/a"),
     };
-    if TYPES.iter().any(|kind| text.starts_with(kind)) || has_scheme(text) || is_value() {
+    if TYPES.iter().any(|kind| text.starts_with(kind)) || has_scheme(text) || is_value {
         return false;
     }
-    let dot = text.iter().rposition(|&byte| byte == b'.');
-    let extension = dot.map_or(&b""[..], |dot| &text[dot + 1..]);
-    let is_part = |&(at, &byte): &(usize, &u8)| match byte {
+    let dot = text.iter().rposition(|&byte| byte == b'.').filter(|_| !is_server(text));
+    let has_extension = dot.is_some_and(|dot| {
+        let extension = &text[dot + 1..];
+        extension.len() >= 2 && extension.iter().all(u8::is_ascii_alphabetic)
+    });
+    let is_part = |(at, byte): (usize, &u8)| match byte {
         b'%' => text.get(at + 1..at + 3).is_some_and(|it| it.iter().all(u8::is_ascii_hexdigit)),
         b'?' => at + 1 < text.len(),
-        _ => b"/=&".contains(&byte),
+        _ => b"/=&".contains(byte),
     };
-    EXTENSIONS.iter().any(|it| extension.eq_ignore_ascii_case(it))
-        || text.iter().enumerate().any(|it| is_part(&it))
+    has_extension || text.iter().enumerate().any(is_part)
+}
+
+/// Whether a text is the name of a server, or an address of mail, rather than the name of a file.
+fn is_server(text: &[u8]) -> bool {
+    const DOMAINS: [&[u8]; 12] = [
+        b"com", b"org", b"net", b"edu", b"gov", b"info", b"app", b"dev", b"shop", b"online",
+        b"example", b"test",
+    ];
+    // Countries have two letters, as have these kinds of files.
+    const FILES: [&[u8]; 8] = [b"js", b"gz", b"md", b"ts", b"py", b"do", b"ps", b"cs"];
+    let host = text.rsplit(|&byte| byte == b'@').next().unwrap_or_default();
+    let last = host.rsplit(|&byte| byte == b'.').next().unwrap_or_default();
+    let has = |names: &[&[u8]]| names.iter().any(|it| last.eq_ignore_ascii_case(it));
+    let is_domain = has(&DOMAINS) || last.len() == 2 && !has(&FILES);
+    is_host(host) && (host.starts_with(b"www.") || is_domain)
 }

@@ -222,7 +222,8 @@ impl Look<'_> {
         let is_record = || Separator::CSV.iter().any(|it| has_target(&first_row(self.text, *it).0));
         match is_comment(self.text) && !is_record() {
             true => Ok(FoundColumn::Problem(problem)),
-            false if self.text.starts_with(b"#") && !self.config.urls.is_asked() => {
+            // `#1` may be a cell.
+            false if self.text.starts_with(b"# ") && !self.config.urls.is_asked() => {
                 Err(advice::record_in_comment(self.text))
             }
             false => Err(problem),

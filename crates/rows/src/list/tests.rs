@@ -1084,8 +1084,17 @@ fn tables_without_a_header() {
 /// Fields that no URL continues with are fields, also if each row has one.
 #[test]
 fn rows_whose_fields_are_no_part_of_a_url() {
-    for field in ["3.48%", "N/A", "01/Dec/2026", "a.example", "font/woff2", "why?", "x@example.com"]
-    {
+    for field in [
+        "3.48%",
+        "N/A",
+        "01/Dec/2026",
+        "2026/12/01/10",
+        "a.example",
+        "x@example.com",
+        "font/woff2",
+        "why?",
+        "Mozilla/5.0+(X11)+AppleWebKit/537.36",
+    ] {
         for delimiter in [',', ';', '|'] {
             let row = |name: &str| format!("https://a.example/{name}{delimiter}{field}\n");
             let text = row("a.pdf") + &row("b.pdf");
@@ -1093,7 +1102,9 @@ fn rows_whose_fields_are_no_part_of_a_url() {
             assert!(error.contains("a line may hold more than a URL"), "{text}{error}");
         }
     }
-    for tail in ["x,00.html", "x;id=1", "x,a/b", "x,%20b", "x,y?z"] {
+    for tail in
+        ["x,00.html", "x;id=1", "x,a/b", "x,%20b", "x,y?z", "x,1.cms", "x,1/b/2.jpg", "x;y.do"]
+    {
         let text = format!("https://a.example/{tail}\n").repeat(2);
         assert_eq!(chunks("a.txt", text.as_bytes(), 1 << 20, &ListConfig::default()).error, "");
     }

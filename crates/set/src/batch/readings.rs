@@ -24,6 +24,11 @@ use super::times::{Found, Times};
 use crate::Damage;
 use crate::stored::{Failures, PolicyNumber, Read, RecordPolicy, StoredCapture};
 
+/// Timelines whose failures a session keeps: 256, of 48 bytes.
+///
+/// Source: our choice. Records of more origins in turn, with long failures each, read these again.
+const FAILURES_KEPT: usize = 256;
+
 /// The answers that come from copies, and the memory to decide them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Copies {
@@ -32,8 +37,8 @@ pub(super) struct Copies {
     answers: Vec<(usize, PolicyNumber, usize)>,
     /// The answers of the block to each question.
     columns: usize,
-    /// The failures of the origin that was asked about last.
-    failures: Option<Failures>,
+    /// The failures of the timelines that were asked about last, by the number of the timeline.
+    failures: Vec<Option<Failures>>,
 }
 
 impl Copies {
@@ -191,12 +196,14 @@ impl Classifier {
             (true, _) => Some(self.set.timeline(self.capture_of(pieces.host_of_url(first))?)?),
         };
         let at = times.of(first).unwrap_or_else(|| self.newest(&capture));
+        copies.failures.resize(FAILURES_KEPT, None);
+        let number = timeline.as_ref().map_or(0, |timeline| timeline.capture() as usize);
+        let known = &mut copies.failures[number % FAILURES_KEPT];
         let timeline = timeline.as_ref().map(|timeline| (timeline, at));
         let columns = self.answers_per_record();
         for &reader in readers {
             let reading = self.agents[reader].reading();
-            let Some(read) = capture.read_by(reading, policy, timeline, &mut copies.failures)?
-            else {
+            let Some(read) = capture.read_by(reading, policy, timeline, known)? else {
                 continue;
             };
             let column = if self.crawlers.is_none() { reader } else { 0 };
