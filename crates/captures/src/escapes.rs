@@ -3,8 +3,7 @@
 //! something else than what the server sent, and mostly that everything is allowed.
 //!
 //! Which program wrote them is a guess, so they are not undone: the message says what to write
-//! instead. Cost: a search for line ends and a colon; a body without real line ends is searched for
-//! escapes, and parsed if it has some.
+//! instead. Cost: searches for line ends, a colon and escapes; a line with an escaped line end is parsed twice.
 
 use std::borrow::Cow;
 
@@ -46,17 +45,39 @@ const OTHERWISE_ENCODED: &str = "its body is hex, or base64 in quotes, cut, or o
 
 /// Returns what is wrong with a body that is not the text that the server sent; `None` if it seems to be.
 pub(super) fn problem(body: &[u8]) -> Option<&'static str> {
-    let mut ends = memchr::memchr_iter(b'\n', body).peekable();
-    let is_escaped = |end: usize| {
-        let line = &body[..end];
-        line.strip_suffix(b"\r").unwrap_or(line).ends_with(b"\\")
-    };
-    if ends.peek().is_some() && ends.all(is_escaped) {
+    let text = body.strip_prefix(BYTE_ORDER_MARK).unwrap_or(body);
+    if ends_in_backslashes(text) {
         return Some(BACKSLASHED);
     }
-    let text = body.trim_ascii();
-    let is_line = memchr::memchr2(b'\r', b'\n', text).is_none();
-    encoded(text).or_else(|| if is_line { escaped(text) } else { None })
+    encoded(without_comments(text)).or_else(|| escaped(text))
+}
+
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// Whether all lines but the last end in `\`. A program may have written comments before them.
+fn ends_in_backslashes(text: &[u8]) -> bool {
+    let mut has_one = false;
+    let mut rest = text;
+    while let Some(end) = memchr::memchr(b'\n', rest) {
+        let line = rest[..end].trim_ascii();
+        match line {
+            [b'#', ..] | [] => {}
+            [.., b'\\'] => has_one = true,
+            _ => return false,
+        }
+        rest = &rest[end + 1..];
+    }
+    has_one
+}
+
+/// Returns a text from its first line that is no comment.
+fn without_comments(text: &[u8]) -> &[u8] {
+    let mut rest = text.trim_ascii();
+    while rest.starts_with(b"#") {
+        let end = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
+        rest = rest[end..].trim_ascii_start();
+    }
+    rest
 }
 
 /// Returns the problem of a text that is a file in hex or base64, which many programs write in lines.
@@ -67,6 +88,14 @@ fn encoded(text: &[u8]) -> Option<&'static str> {
         return None;
     }
     let mut digits = without_space(bare).into_owned();
+    // The alphabet for URLs and files (RFC 4648, section 5).
+    for digit in &mut digits {
+        *digit = match *digit {
+            b'-' => b'+',
+            b'_' => b'/',
+            other => other,
+        };
+    }
     if let Some(bytes) = bytes_of_hex(&digits) {
         return is_of_records(&bytes).then_some(OTHERWISE_ENCODED);
     }
@@ -117,30 +146,47 @@ fn is_of_records(bytes: &[u8]) -> bool {
     records(bytes) > 0 || bytes.starts_with(b"\x1f\x8b") || is_utf_16()
 }
 
-/// Returns the problem of a line that has more records if its escapes are undone.
-fn escaped(line: &[u8]) -> Option<&'static str> {
-    let lines = unescaped(line)?;
+/// Returns the problem of a text that has more records if the escapes of a line are undone. Of several lines, one
+/// has to name a crawler, and none may have a rule: else a comment or a path has escapes.
+fn escaped(text: &[u8]) -> Option<&'static str> {
+    if !has_escaped_end(text) {
+        return None;
+    }
+    let is_line = memchr::memchr2(b'\r', b'\n', text.trim_ascii()).is_none();
+    let has_more = |line: &&[u8]| {
+        if !has_escaped_end(line) {
+            return false;
+        }
+        let lines = unescaped(line);
+        let names_crawlers = || is_line || !read(&lines).user_agents().is_empty();
+        records(&lines) > records(line) && names_crawlers()
+    };
+    let line = text.split(|byte| b"\r\n".contains(byte)).find(has_more)?;
     let has = |escape: &[u8]| memchr::memmem::find(line, escape).is_some();
-    (records(&lines) > records(line)).then(|| match () {
+    (is_line || read(text).rules().is_empty()).then(|| match () {
         () if has(b"\\n") || has(b"\\r") => ESCAPED,
         () if has(b"\\x0") => BLOB,
         () => OTHERWISE_ESCAPED,
     })
 }
 
-/// Returns a line with the bytes that its escapes stand for; `None` if none is that of a line end.
-fn unescaped(line: &[u8]) -> Option<Vec<u8>> {
-    let (mut out, mut rest, mut has_end) = (Vec::with_capacity(line.len()), line, false);
+/// Whether a text has an escape of a line end.
+fn has_escaped_end(text: &[u8]) -> bool {
+    let mut escapes = memchr::memchr3_iter(b'\\', b'%', b'&', text);
+    escapes.any(|at| escape(&text[at..]).is_some_and(|(byte, _)| b"\r\n".contains(&byte)))
+}
+
+/// Returns a line with the bytes that its escapes stand for.
+fn unescaped(line: &[u8]) -> Vec<u8> {
+    let (mut out, mut rest) = (Vec::with_capacity(line.len()), line);
     while let Some(at) = memchr::memchr3(b'\\', b'%', b'&', rest) {
         out.extend_from_slice(&rest[..at]);
-        let escape = escape(&rest[at..]);
-        let (byte, bytes) = escape.unwrap_or((rest[at], 1));
-        has_end |= b"\r\n".contains(&byte);
+        let (byte, bytes) = escape(&rest[at..]).unwrap_or((rest[at], 1));
         out.push(byte);
         rest = &rest[at + bytes..];
     }
     out.extend_from_slice(rest);
-    has_end.then_some(out)
+    out
 }
 
 /// Bytes of an entity that is undone, such as `&#x000A;`: 10.
@@ -176,9 +222,6 @@ fn number(digits: &[u8], radix: u32) -> Option<u8> {
     u8::from_str_radix(digits, radix).ok()
 }
 
-/// The first field of most files.
-const FIELD: &[u8] = b"user-agent";
-
 /// The problem of a file whose text is in a code.
 const CODED_FILE: &str = "its text is in a code (escapes such as `\\n` for line ends, base64 or hex), and no rule would be \
      found; write it as the server sends it";
@@ -189,14 +232,11 @@ const CODED_FILE: &str = "its text is in a code (escapes such as `\\n` for line 
 ///
 /// The problem.
 pub fn check_file(text: &[u8]) -> Result<(), &'static str> {
-    // A comment or a sitemap may have escapes, and what looks like JSON or binary data has a note of its own.
-    let field = text.trim_ascii_start().get(..FIELD.len()).unwrap_or_default();
-    let is_coded = match field.eq_ignore_ascii_case(FIELD) {
-        true => problem(text).is_some(),
-        false => encoded(text.trim_ascii()).is_some(),
-    };
-    let is_noted = || RobotsTxt::parse(text, &RFC_9309, None).is_page();
-    if is_coded && !is_noted() { Err(CODED_FILE) } else { Ok(()) }
+    // JSON and binary data have a note of their own.
+    match problem(text).is_some() && !read(text).is_page() {
+        true => Err(CODED_FILE),
+        false => Ok(()),
+    }
 }
 
 /// Returns what is wrong with a body that is one line because its field has no quotes.
@@ -210,9 +250,13 @@ pub(super) fn problem_of_line(body: &[u8]) -> Option<&'static str> {
 /// Returns the number of records that a crawler heeds, or would in a group: the text before the first one may
 /// be part of a program, such as `b'`.
 fn records(body: &[u8]) -> usize {
-    let file = RobotsTxt::parse(body, &RFC_9309, None);
+    let file = read(body);
     let stray = file.notes().iter().filter(|note| note.kind == NoteKind::RuleOutsideGroup).count();
     file.user_agents().len() + file.rules().len() + file.usage_records().len() + stray
+}
+
+fn read(text: &[u8]) -> RobotsTxt<'_> {
+    RobotsTxt::parse(text, &RFC_9309, None)
 }
 
 #[cfg(test)]
@@ -226,6 +270,9 @@ mod tests {
             "User-agent: *\\r\\nDisallow: /\\r\\n\n",
             r"b'User-agent: *\n\n  disallow:/\n'",
             r"# a file\nUser-agent: *",
+            "# a file\nUser-agent: *\\nDisallow: /\n",
+            "\u{feff}Sitemap: https://a.example/\r\nUser-agent: *\\nDisallow: /",
+            "User-agent: a\\nDisallow: /\nUser-agent: b\\nDisallow: /\n",
         ] {
             assert_eq!(problem(body.as_bytes()), Some(ESCAPED), "{body}");
         }
@@ -245,9 +292,11 @@ mod tests {
         ] {
             assert_eq!(problem(body.as_bytes()), Some(OTHERWISE_ESCAPED), "{body}");
         }
-        for body in
-            ["VXNlci1hZ2VudDogKgpEaXNhbGxvdzogLwo=", " VXNlci1hZ2Vu\r\ndDogKgpEaXNhbGxvdzogLwo=\n"]
-        {
+        for body in [
+            "VXNlci1hZ2VudDogKgpEaXNhbGxvdzogLwo=",
+            "# a file\nVXNlci1hZ2VudDogKgpEaXNhbGxvdzogLwo",
+            " VXNlci1hZ2Vu\r\ndDogKgpEaXNhbGxvdzogLwo=\n",
+        ] {
             assert_eq!(problem(body.as_bytes()), Some(ENCODED), "{body:?}");
         }
         for body in [
@@ -265,9 +314,13 @@ mod tests {
         ] {
             assert_eq!(problem(body.as_bytes()), Some(OTHERWISE_ENCODED), "{body}");
         }
-        for body in
-            ["User-agent: *\\\nDisallow: /\\\n", "a\\\r\nb\\\r\n", "a\r\\\nb", "User-agent: *\\\n"]
-        {
+        for body in [
+            "User-agent: *\\\nDisallow: /\\\n",
+            "a\\\r\nb\\\r\n",
+            "a\r\\\nb",
+            "User-agent: *\\\n",
+            "# a\n\nUser-agent: *\\\nDisallow: /\\\n",
+        ] {
             assert_eq!(problem(body.as_bytes()), Some(BACKSLASHED), "{body:?}");
         }
         for body in [
@@ -288,6 +341,9 @@ mod tests {
             "User-agent: *\nDisallow: /a\\nDisallow: /b\n",
             "User-agent: *\nDisallow: /a\\\n",
             "User-agent: *\rDisallow: /\\n",
+            "# a\\\n# b\\\n",
+            "# write \\nUser-agent: a\\nDisallow: /\nUser-agent: *\nDisallow: /a\n",
+            "# a\\nDisallow: /b\nUser-agent: *\nAllow:\n",
         ] {
             assert_eq!(problem(body.as_bytes()), None, "{body:?}");
         }

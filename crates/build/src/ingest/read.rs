@@ -280,7 +280,7 @@ impl Digest<'_> {
     fn take(&mut self, read: Result<Capture<'_>, BrokenRecord>) {
         let position = self.next;
         self.next += 1;
-        let mut capture = match read {
+        let capture = match read {
             Ok(capture) => capture,
             Err(mut broken) => {
                 let lost = broken.lost.take();
@@ -314,15 +314,6 @@ impl Digest<'_> {
                 return self.read.push_broken(position, BrokenRecord::senseless(place, problem));
             }
         };
-        let is_own = |at: &Place| {
-            at.key == places.0.key || places.1.as_ref().is_some_and(|it| at.key == it.key)
-        };
-        let location = capture.location.as_deref().filter(|_| places.1.is_some());
-        if location.is_some_and(|it| Place::from_url(it).is_ok_and(|at| is_own(&at))) {
-            // It leads from http to https, or back, and a capture of a host does not say what was there.
-            capture.location = None;
-            capture.notes = capture.notes.with(CaptureNote::RedirectTargetMissing);
-        }
         let is_robots_txt =
             place::is_origin(&places.0.key) || capture.subject.is_named_robots_txt();
         let is_assumed = capture.notes.contains(CaptureNote::StatusAssumed);
@@ -399,6 +390,13 @@ impl Digest<'_> {
             facts.capture_notes = facts.capture_notes.with(CaptureNote::RedirectToNowhere);
         }
         let access = rules.resolve(capture.answer, capture.redirects_followed);
+        let is_of_host = matches!(capture.subject, Subject::Host(_));
+        let location =
+            capture.location.as_deref().filter(|_| access == Access::Follow && is_of_host);
+        if location.is_some_and(|it| Place::from_url(it).is_ok()) {
+            // A redirect from http to https is stored as if https led to itself: what it led to was not captured.
+            facts.capture_notes = facts.capture_notes.with(CaptureNote::RedirectTargetMissing);
+        }
         // A "not modified" repeats the caching fields of the file (RFC 9110, section 15.4.5). Those
         // of any other answer are about a redirect or an error page, not about robots.txt.
         let caching = match access {

@@ -99,6 +99,7 @@ pub fn standing<C: Copy + From<AccessOutcome>, L, E>(
         followed: first.newest.facts.redirects_followed.into(),
         copy: first.file,
         received: Received::of(first.newest.facts),
+        is_unsure: false,
         view: first,
     };
     let Standing { content, facts } = loop {
@@ -106,6 +107,9 @@ pub fn standing<C: Copy + From<AccessOutcome>, L, E>(
         match rules.resolve(newest.facts.answer(), step.followed) {
             Access::File => break step.of_file(newest),
             Access::NotModified => break step.confirmed(rules),
+            Access::Outcome(_) if step.turns_back() => {
+                break step.without_end(CaptureNote::RedirectTargetMissing, rules);
+            }
             Access::Outcome(outcome) => break step.failed(outcome, resolving),
             Access::Follow => {}
         }
@@ -127,6 +131,9 @@ struct Step<C, L> {
     /// The newest file of all targets so far.
     copy: Option<Seen<C>>,
     received: Received,
+    /// Whether a capture on the way does not say which origin redirected, so that its redirect may be followed
+    /// from where it leads to.
+    is_unsure: bool,
 }
 
 impl<C: Copy + From<AccessOutcome>, L> Step<C, L> {
@@ -138,8 +145,20 @@ impl<C: Copy + From<AccessOutcome>, L> Step<C, L> {
             followed: self.followed + 1 + u32::from(newest.redirects_followed),
             copy: copies.max_by_key(|file| file.facts.captured_at),
             received: self.received.and(Received::of(newest)),
+            is_unsure: self.is_unsure || self.view.newest.facts.lacks_target(),
             view,
         }
+    }
+
+    /// Whether the newest capture is a redirect.
+    fn leads_on(&self) -> bool {
+        matches!(self.view.newest.facts.answer(), Fetched::Status(300..=303 | 305..=399))
+    }
+
+    /// Whether redirects do not end because of a capture that does not say which origin redirected: a loop that the
+    /// archive made, and no server.
+    fn turns_back(&self) -> bool {
+        self.is_unsure && self.leads_on()
     }
 
     /// Returns the standing for a file, which counts or is confirmed.
@@ -164,8 +183,9 @@ impl<C: Copy + From<AccessOutcome>, L> Step<C, L> {
         let newest = &self.view.newest;
         let mut facts = self.facts(newest);
         let redirects_max = u32::from(rules.redirects_max);
-        let leads_on = matches!(newest.facts.answer(), Fetched::Status(300..=303 | 305..=399));
-        if self.followed > redirects_max || (self.followed == redirects_max && leads_on) {
+        let are_too_many =
+            self.followed > redirects_max || (self.followed == redirects_max && self.leads_on());
+        if are_too_many && !self.turns_back() {
             facts.capture_notes = facts.capture_notes.with(CaptureNote::TooManyRedirects);
         }
         Standing { content: outcome.into(), facts }
