@@ -15,6 +15,7 @@ use super::engine::{self, thread_pool};
 use super::files::Files;
 use super::output::{CompleteOutput, Output, OutputFile, SummaryForm};
 use super::plan::{self, TimePlan, VisitPlan};
+use super::records::note_nothing;
 use super::stream;
 use super::summary;
 use super::values::Format;
@@ -80,6 +81,7 @@ pub fn run(mut args: AuditArgs, files: &Files) -> anyhow::Result<()> {
         },
     )?;
     findings.counts.invalid = invalid;
+    note_nothing(&findings.counts, &mut stream.notes);
     let (notes, times) = (&stream.notes.kept, [started, loaded]);
     let inputs: Vec<String> = stream.names().collect();
     let mut account = summary::account(&policies, &inputs, &findings.counts, notes, times);

@@ -340,6 +340,8 @@ impl Diff {
             Ok(text)
         };
         let texts = [read(paths[0])?, read(paths[1])?];
+        let sets = texts.each_ref().map(|text| load_text(text, config));
+        AgentNotes::of(&self.questions, &sets[1])?.show(self.summary.form);
         let [old, new] = texts.each_ref().map(|text| RobotsTxt::parse(text, dialect, bytes_max));
         let (agents, unnamed) = match self.questions.names_nobody() {
             true => (robots_named(&[&old, &new], dialect), Some(None)),
@@ -389,7 +391,7 @@ impl Diff {
         let names = agents.iter().map(|agent| agent.name().to_owned()).collect();
         let run = Run { agents: names, ..Run::default() };
         let sides = [0, 1].map(|side| {
-            let facts = PolicyFacts::of(&load_text(&texts[side], config));
+            let facts = PolicyFacts::of(&sets[side]);
             let policies = PolicyFacts { name: paths[side].display().to_string(), ..facts };
             Side { policies, at: None }
         });

@@ -362,11 +362,8 @@ impl Opened {
             notes.add(format!("{failed} of {lists} failed; {others}"));
         }
         notes.kept.append(&mut stream.notes.kept);
-        if failed == 0 && count > 0 && sum.records == 0 {
-            notes.show("warning: ", "no list has a record; did a download fail?".to_owned());
-        }
-        if let Some(reason) = sum.undecided() {
-            notes.add(format!("every record is unknown, most {}", phrase(reason)));
+        if failed == 0 && count > 0 {
+            note_nothing(&sum, &mut notes);
         }
         if let Some(records @ 1..) = sum.reserved {
             notes.add(format!(
@@ -379,6 +376,16 @@ impl Opened {
         let (notes, times) = (&notes.kept, [started, loaded]);
         summary::write(&summary, &summary::account(&policies, &inputs, &sum, notes, times))?;
         Ok((sum, if failed == 0 { ExitStatus::Done } else { ExitStatus::Failed }))
+    }
+}
+
+/// Notes that there was no record, or that none was decided.
+pub fn note_nothing(counts: &Counts, notes: &mut Notes) {
+    if counts.records == 0 {
+        notes.show("warning: ", "no list has a record; did a download fail?".to_owned());
+    }
+    if let Some(reason) = counts.undecided() {
+        notes.add(format!("every record is unknown, most {}", phrase(reason)));
     }
 }
 

@@ -24,7 +24,7 @@ use portcullis_text::visible::cut_characters;
 
 use super::message::say;
 
-pub(crate) use notes::AgentNotes;
+pub(crate) use notes::{AgentNotes, show_misspelt};
 pub(crate) use printed::write as write_lists;
 pub(crate) use readings::write as write_readings;
 

@@ -8,13 +8,14 @@
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
+use std::convert::Infallible;
 use std::path::Path;
 
 use crate::limits::AGENT_SUGGESTIONS_MAX;
 use portcullis_crawlers::{self as crawlers, Documented, first_token};
 use portcullis_report::{AgentList, KnownAgent, Run, UnnamedAgent};
 use portcullis_robots::policy::{Crawler, WithoutFile};
-use portcullis_set::{Damage, PolicySet};
+use portcullis_set::PolicySet;
 use portcullis_text::figures::joined;
 
 use super::super::message::say;
@@ -59,7 +60,8 @@ impl AgentNotes {
         for chain in chains.iter().filter(is_asked) {
             if !set.names_agent(chain)? {
                 let is_looked_up = unnamed.len() < AGENT_SUGGESTIONS_MAX;
-                let suggestion = if is_looked_up { suggestion(chain, set)? } else { None };
+                let suggestion =
+                    if is_looked_up { nearest(chain, || set.robot_names())? } else { None };
                 // The token of a purpose is read as `TOKEN!`.
                 let token = chain.name().strip_suffix('!').filter(|token| {
                     let mut names = questions.asked.names.iter();
@@ -198,9 +200,22 @@ fn other_readings(questions: &QuestionPlan, set: &PolicySet) -> Vec<String> {
     notes
 }
 
-/// Returns the name in the built-in lists and the set that is nearest to a misspelt agent, or
+/// Says which agents seem to be misspelt, by the built-in lists alone.
+pub fn show_misspelt(agents: &[Crawler]) {
+    for agent in agents.iter().take(AGENT_SUGGESTIONS_MAX) {
+        let Ok(near) = nearest(agent, || Ok::<_, Infallible>(Vec::new()));
+        if let Some(name) = near {
+            say(format_args!("note: no list has {} (did you mean {name}?)", agent.name()));
+        }
+    }
+}
+
+/// Returns the name in the built-in lists and in `names` that is nearest to a misspelt agent, or
 /// `None` if none is near.
-fn suggestion(agent: &Crawler, set: &PolicySet) -> Result<Option<String>, Damage> {
+fn nearest<'s, E>(
+    agent: &Crawler,
+    names: impl FnOnce() -> Result<Vec<&'s [u8]>, E>,
+) -> Result<Option<String>, E> {
     let Some(token) = agent.tokens().next().filter(|token| token.len() >= SUGGESTED_BYTES_MIN)
     else {
         return Ok(None);
@@ -215,8 +230,7 @@ fn suggestion(agent: &Crawler, set: &PolicySet) -> Result<Option<String>, Damage
         let distance = is_near.then(|| strsim::osa_distance(&name.to_ascii_lowercase(), &token))?;
         (distance <= distance_max).then_some(distance)
     };
-    let names = set.robot_names()?;
-    let names = names.into_iter().filter_map(|name| str::from_utf8(name).ok());
+    let names = names()?.into_iter().filter_map(|name| str::from_utf8(name).ok());
     // The built-in lists come first: of equally near names, theirs are better known and
     // capitalized.
     let candidates =

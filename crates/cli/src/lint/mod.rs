@@ -23,6 +23,7 @@ use rayon::prelude::*;
 
 use self::format::{Github, Json, Linted, Omitted, ReportFormat};
 use self::human::Human;
+use super::agents::show_misspelt;
 use super::args::LintArgs;
 use super::check::is_colored;
 use super::engine::thread_pool;
@@ -70,6 +71,7 @@ impl Run {
         let agents = std::mem::take(&mut args.agents);
         let questions = plan::agents(agents, Some(dialect))?;
         let agents = questions.agents(dialect)?;
+        show_misspelt(&agents);
         let config =
             LintConfig { bytes_max, agents, keeps_fixes: args.edits(), ..LintConfig::new(dialect) };
         let format: Box<dyn ReportFormat> = match args.format {

@@ -124,8 +124,11 @@ impl Crawler {
                 let product = token.bytes().take_while(|&byte| alphabet.contains(byte)).count();
                 let advice = match &token[..product] {
                     "" => "name a crawler".to_owned(),
+                    _ if token.contains(',') => {
+                        "write one name alone; in a file, one per line".to_owned()
+                    }
                     _ if token.contains(' ') && !token.contains('/') => {
-                        "separate agents by commas".to_owned()
+                        "separate agents by commas; in a file, by lines".to_owned()
                     }
                     product => format!("leave out what follows {product}"),
                 };
