@@ -38,6 +38,12 @@ pub const HOST_BYTES_MAX: usize = 512;
 /// Source: RFC 9309, section 2.3.1.2 ("at least five consecutive redirects"), and Google's page.
 pub const REDIRECTS_MAX: u8 = 5;
 
+/// Seconds by which an answer may be older than the redirect that leads to it, for redirects that do not end: a
+/// day. Past that, they may come from answers of different times, which no server gave together.
+///
+/// Source: RFC 9309, section 2.4 ("SHOULD NOT use the cached version for more than 24 hours").
+pub const LOOP_AGE_SECONDS_MAX: u64 = 24 * 60 * 60;
+
 /// Seconds of an outage after which a dialect may treat an unreachable file differently: 30 days.
 ///
 /// Source: RFC 9309, section 2.3.1.4 ("for example, 30 days"), and Google's page ("longer than").

@@ -75,6 +75,8 @@ enum Meaning {
 /// The states of a capture that counts as later than others of its second.
 const FAILURES: [PolicyState; 2] = [PolicyState::Unreachable, PolicyState::Deferred];
 
+const DAY_SECONDS: u64 = 24 * 60 * 60;
+
 /// All captures of an archive.
 pub struct Archive<'a> {
     dialect: &'a Dialect,
@@ -142,7 +144,8 @@ impl<'a> Archive<'a> {
                 let meaning = self.meaning(newest, followed);
                 let leads_on = meaning == Meaning::Redirect
                     && (target_of(newest).is_some() || !newest.has_header);
-                !newest.is_cut && meaning != Meaning::NotModified && !leads_on
+                let has_end = !has_no_end(&answers);
+                !newest.is_cut && meaning != Meaning::NotModified && !leads_on && has_end
             });
         Some(Standing { policy, is_file, is_known, answers })
     }
@@ -171,6 +174,9 @@ impl<'a> Archive<'a> {
                 (Meaning::File, _) => return answer(Policy::File(&newest.body)),
                 (Meaning::NotModified, Some(file)) if !self.is_after_lost_file(&captures) => {
                     return answer(Policy::File(&file.body));
+                }
+                (Meaning::Outcome(_), _) if has_no_end(answers) => {
+                    return answer(Policy::Outcome(rules.other_status));
                 }
                 // The server answered, and the archive lacks what it said.
                 (Meaning::Outcome(outcome), _) if newest.is_cut => {
@@ -279,6 +285,17 @@ impl<'a> Archive<'a> {
             | (LongUnreachable::Never, _) => unchanged,
         }
     }
+}
+
+/// Whether the redirects lead on from an answer that is no redirect's end, and one leads to an answer that is older
+/// by more than a day: no server gave all of them.
+fn has_no_end(answers: &[&Archived]) -> bool {
+    let leads_on = answers.last().is_some_and(|it| it.status != 304 && it.status / 100 == 3);
+    let is_older = |pair: &[&Archived]| match (pair[0].at, pair[1].at) {
+        (Some(from), Some(to)) => from > to + DAY_SECONDS,
+        _ => false,
+    };
+    leads_on && answers.windows(2).any(is_older)
 }
 
 /// Returns the resource that a redirect leads to.

@@ -10,6 +10,9 @@
 //! † A redirect to a resource that was not captured, or to no URL, is the dialect's `other_status`:
 //! an unknown answer never allows.
 //!
+//! † Redirects that do not end are the archive's, and not the server's, where a capture of a host leads back
+//! to it, or one leads to a capture that is older by more than a day: then a target is missing.
+//!
 //! † An outage is that of the resource at the end of the redirects. Its last good copy is the
 //! newest file of all resources on the way, even if an answer without a file came after it. Of two
 //! equally new files, that of the later resource counts. A resource that was not captured, a
@@ -23,6 +26,7 @@
 //! Cost: a step for each redirect. Nothing here can fail but following.
 
 use portcullis_dialect::decision::PolicyState;
+use portcullis_dialect::limits::LOOP_AGE_SECONDS_MAX;
 use portcullis_dialect::{Access, AccessOutcome, AccessRules, Fetched};
 use portcullis_robots::access::{
     CaptureNote, KnownOutage, LongOutage, Outage, Serving, UnixSeconds, at_once, serving,
@@ -131,21 +135,24 @@ struct Step<C, L> {
     /// The newest file of all targets so far.
     copy: Option<Seen<C>>,
     received: Received,
-    /// Whether a capture on the way does not say which origin redirected, so that its redirect may be followed
-    /// from where it leads to.
+    /// Whether a capture on the way does not say which origin redirected, or is older than the redirect to it by
+    /// more than a day. Then the server may have given an end.
     is_unsure: bool,
 }
 
 impl<C: Copy + From<AccessOutcome>, L> Step<C, L> {
     /// Returns the step from this one to the target of a redirect.
     fn then(self, view: View<C, L>) -> Step<C, L> {
-        let newest = view.newest.facts;
+        let (left, newest) = (self.view.newest.facts, view.newest.facts);
+        let is_older =
+            |(to, from): (UnixSeconds, UnixSeconds)| from.since(to) > LOOP_AGE_SECONDS_MAX;
+        let is_old = newest.captured_at.zip(left.captured_at).is_some_and(is_older);
         let copies = self.copy.into_iter().chain(view.file);
         Step {
             followed: self.followed + 1 + u32::from(newest.redirects_followed),
             copy: copies.max_by_key(|file| file.facts.captured_at),
             received: self.received.and(Received::of(newest)),
-            is_unsure: self.is_unsure || self.view.newest.facts.lacks_target(),
+            is_unsure: self.is_unsure || left.lacks_target() || is_old,
             view,
         }
     }
@@ -155,8 +162,7 @@ impl<C: Copy + From<AccessOutcome>, L> Step<C, L> {
         matches!(self.view.newest.facts.answer(), Fetched::Status(300..=303 | 305..=399))
     }
 
-    /// Whether redirects do not end because of a capture that does not say which origin redirected: a loop that the
-    /// archive made, and no server.
+    /// Whether redirects do not end, and perhaps only in the archive.
     fn turns_back(&self) -> bool {
         self.is_unsure && self.leads_on()
     }
