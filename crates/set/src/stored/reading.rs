@@ -84,7 +84,7 @@ impl<'s> StoredCapture<'s> {
                 *known = Some(failures);
                 let seconds = u64::from(days) * DAY_SECONDS;
                 let is_given_up = |since| at.since(since) > seconds;
-                let is_closed = failure.outcome.verdict != Verdict::Allow;
+                let is_closed = failure.outcome.verdict == Verdict::Disallow;
                 Ok(match failures.dated.is_some_and(is_given_up) {
                     true => Some(Read::Open(failure.outcome.decision().reason)),
                     false if failures.has_gap && is_closed => None,
