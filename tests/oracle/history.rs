@@ -166,7 +166,7 @@ fn set(world: &World, dialect: &'static Dialect, long_outage: LongOutage) -> Pol
     let settle = SettleConfig { long_outage, ..SettleConfig::default() };
     let config = IngestConfig { history: true, settle, ..IngestConfig::new(dialect, None) };
     let ingested = ingested(&paths, &config);
-    let captures: u64 = ingested.inputs.iter().map(|input| input.captures).sum();
+    let captures: u64 = ingested.inputs.iter().map(|input| input.captures + input.broken).sum();
     assert_eq!(captures as usize, world.archived.len());
     let provenance = Provenance::of(&ingested.inputs, &settle).to_json();
     PolicySet::from_bytes("history", compiled(&ingested, &provenance)).expect("a set")

@@ -49,62 +49,77 @@ pub(super) fn problem(body: &[u8]) -> Option<&'static str> {
     if ends_in_backslashes(text) {
         return Some(BACKSLASHED);
     }
-    encoded(without_comments(text)).or_else(|| escaped(text))
+    encoded(text).or_else(|| escaped(text))
 }
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// Whether all lines but the last end in `\`. A program may have written comments before them.
+/// Whether all lines but the last end in `\`, or one that names a crawler does. RTF has such lines too.
 fn ends_in_backslashes(text: &[u8]) -> bool {
-    let mut has_one = false;
-    let mut rest = text;
-    while let Some(end) = memchr::memchr(b'\n', rest) {
-        let line = rest[..end].trim_ascii();
-        match line {
-            [b'#', ..] | [] => {}
-            [.., b'\\'] => has_one = true,
-            _ => return false,
+    const RTF: &[u8] = b"{\\rtf";
+    if memchr::memchr(b'\\', text).is_none() || text.starts_with(RTF) {
+        return false;
+    }
+    let lines = text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
+    let mut lines = lines.filter(|line| !line.is_empty() && !line.starts_with(b"#")).peekable();
+    let (mut has_one, mut are_all) = (false, true);
+    while let Some(line) = lines.next() {
+        let is_one = line.ends_with(b"\\");
+        if is_one && names_crawler(line) {
+            return true;
         }
-        rest = &rest[end + 1..];
+        has_one |= is_one;
+        are_all &= is_one || lines.peek().is_none();
     }
-    has_one
+    has_one && are_all
 }
 
-/// Returns a text from its first line that is no comment.
-fn without_comments(text: &[u8]) -> &[u8] {
-    let mut rest = text.trim_ascii();
-    while rest.starts_with(b"#") {
-        let end = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
-        rest = rest[end..].trim_ascii_start();
-    }
-    rest
+/// Whether a line has the field that names a crawler.
+fn names_crawler(line: &[u8]) -> bool {
+    const FIELD: &[u8] = b"user-agent";
+    line.get(..FIELD.len()).is_some_and(|field| field.eq_ignore_ascii_case(FIELD))
 }
 
-/// Returns the problem of a text that is a file in hex or base64, which many programs write in lines.
+/// Returns the problem of a text that is a file in hex or base64, which many programs write in lines. Comments and
+/// other records may be around it.
 fn encoded(text: &[u8]) -> Option<&'static str> {
-    let bare = bare(text);
-    // A record has a colon, which neither code has.
-    if bare.is_empty() || memchr::memchr(b':', bare).is_some() {
+    // A rule, which neither code has.
+    if memchr::memmem::find(text, b"llow:").is_some() {
         return None;
     }
-    let mut digits = without_space(bare).into_owned();
-    // The alphabet for URLs and files (RFC 4648, section 5).
-    for digit in &mut digits {
-        *digit = match *digit {
-            b'-' => b'+',
-            b'_' => b'/',
-            other => other,
-        };
+    let joined = digits(text);
+    let bare = bare(&joined);
+    if bare.is_empty() {
+        return None;
     }
+    // The alphabet for URLs and files (RFC 4648, section 5).
+    let standard = |digit: &u8| match *digit {
+        b'-' => b'+',
+        b'_' => b'/',
+        other => other,
+    };
+    let mut digits: Vec<u8> = bare.iter().map(standard).collect();
     if let Some(bytes) = bytes_of_hex(&digits) {
         return is_of_records(&bytes).then_some(OTHERWISE_ENCODED);
     }
     let whole = BASE64.decode(&digits).ok();
-    let is_file = whole.as_ref().is_some_and(|bytes| bare == text && records(bytes) > 0);
+    let is_file = whole.as_ref().is_some_and(|bytes| records(bytes) > 0);
+    let is_alone = digits.len() == without_space(text).len();
     // The end may be cut.
     digits.truncate(digits.len() / 4 * 4);
     let bytes = whole.or_else(|| BASE64.decode(digits).ok()).filter(|bytes| is_of_records(bytes));
-    bytes.map(|_| if is_file { ENCODED } else { OTHERWISE_ENCODED })
+    bytes.map(|_| if is_file && is_alone { ENCODED } else { OTHERWISE_ENCODED })
+}
+
+/// Returns the lines of a text that are neither comments nor records, without white space.
+fn digits(text: &[u8]) -> Vec<u8> {
+    let is_other = |line: &&[u8]| {
+        let is_record = line.contains(&b':') && !line.starts_with(b"data:");
+        !is_record && !line.starts_with(b"#")
+    };
+    let lines = text.split(|byte| b"\r\n".contains(byte)).map(<[u8]>::trim_ascii);
+    let bytes = lines.filter(is_other).flatten().copied();
+    bytes.filter(|byte| !byte.is_ascii_whitespace()).collect()
 }
 
 /// Returns a text without its white space, as codes may have it.
@@ -146,29 +161,43 @@ fn is_of_records(bytes: &[u8]) -> bool {
     records(bytes) > 0 || bytes.starts_with(b"\x1f\x8b") || is_utf_16()
 }
 
-/// Returns the problem of a text that has more records if the escapes of a line are undone. Of several lines, one
-/// has to name a crawler, and none may have a rule: else a comment or a path has escapes.
+/// Returns the problem of a text that has more records if the escapes of a line are undone, or that names a crawler in
+/// a line that ends in the escape of one. Of several lines, one has to name a crawler, and none may have a rule: else
+/// a comment or a path has escapes.
 fn escaped(text: &[u8]) -> Option<&'static str> {
-    if !has_escaped_end(text) {
-        return None;
-    }
     let is_line = memchr::memchr2(b'\r', b'\n', text.trim_ascii()).is_none();
-    let has_more = |line: &&[u8]| {
+    let is_coded = |line: &&[u8]| {
+        let line = bare(line.trim_ascii());
+        if names_crawler(line) && line.ends_with(SPREADSHEET_CR) {
+            return true;
+        }
         if !has_escaped_end(line) {
             return false;
         }
         let lines = unescaped(line);
+        let is_ended = || names_crawler(line) && lines.ends_with(b"\r");
         let names_crawlers = || is_line || !read(&lines).user_agents().is_empty();
-        records(&lines) > records(line) && names_crawlers()
+        let has_rules = || !is_line && !read(text).rules().is_empty();
+        is_ended() || records(&lines) > records(line) && names_crawlers() && !has_rules()
     };
-    let line = text.split(|byte| b"\r\n".contains(byte)).find(has_more)?;
+    if !has_escaped_end(text) && memchr::memmem::find(text, SPREADSHEET_CR).is_none() {
+        return None;
+    }
+    let line = text.split(|byte| b"\r\n".contains(byte)).find(is_coded)?;
+    // A page has programs with such texts.
+    if !is_line && read(text).is_page() {
+        return None;
+    }
     let has = |escape: &[u8]| memchr::memmem::find(line, escape).is_some();
-    (is_line || read(text).rules().is_empty()).then(|| match () {
+    Some(match () {
         () if has(b"\\n") || has(b"\\r") => ESCAPED,
         () if has(b"\\x0") => BLOB,
         () => OTHERWISE_ESCAPED,
     })
 }
+
+/// A carriage return in a cell of a spreadsheet (ECMA-376, part 1, section 22.9.2.19).
+const SPREADSHEET_CR: &[u8] = b"_x000D_";
 
 /// Whether a text has an escape of a line end.
 fn has_escaped_end(text: &[u8]) -> bool {
@@ -205,7 +234,10 @@ fn escape(text: &[u8]) -> Option<(u8, usize)> {
         [b'\\', b'x' | b'X', ..] => byte(2, 2, 16),
         [b'\\', b'u' | b'U', b'0', b'0', ..] => byte(4, 2, 16),
         [b'\\', b'0'..=b'3', ..] => byte(1, 3, 8),
+        [b'\\', b'1', digit @ (b'2' | b'5'), ..] => Some((digit - b'2' + b'\n', 3)),
+        [b'%', b'2', b'5', b'0', ..] => byte(3, 2, 16),
         [b'%', ..] => byte(1, 2, 16),
+        _ if text.starts_with(b"&NewLine;") => Some((b'\n', b"&NewLine;".len())),
         [b'&', b'#', ..] => {
             let end = text.iter().take(ENTITY_BYTES_MAX).position(|byte| *byte == b';')?;
             let (from, radix) = if matches!(text[2], b'x' | b'X') { (3, 16) } else { (2, 10) };
@@ -273,6 +305,8 @@ mod tests {
             "# a file\nUser-agent: *\\nDisallow: /\n",
             "\u{feff}Sitemap: https://a.example/\r\nUser-agent: *\\nDisallow: /",
             "User-agent: a\\nDisallow: /\nUser-agent: b\\nDisallow: /\n",
+            "Sitemap: https://a.example/\n\"User-agent: *\\nDisallow: /\"\n",
+            "User-agent: *\\r\nDisallow: /\\r\n",
         ] {
             assert_eq!(problem(body.as_bytes()), Some(ESCAPED), "{body}");
         }
@@ -287,16 +321,19 @@ mod tests {
             "User-agent: *%0ADisallow: /",
             "User-agent%3A%20%2A%0D%0ADisallow%3A%20/",
             "User-agent: *&#10;Disallow: /",
+            "User-agent: *&NewLine;Disallow: /",
+            "User-agent: *%250ADisallow: /",
+            r"User-agent: *\12Disallow: /",
+            "User-agent: *&#13;\nDisallow: /&#13;\n",
+            "Sitemap: https://a.example/\nUser-agent: *_x000D_\nDisallow: /_x000D_\n",
             "User-agent: *&#x0a;Disallow: /",
             "User-agent: *&#x000A;Disallow: /",
         ] {
             assert_eq!(problem(body.as_bytes()), Some(OTHERWISE_ESCAPED), "{body}");
         }
-        for body in [
-            "VXNlci1hZ2VudDogKgpEaXNhbGxvdzogLwo=",
-            "# a file\nVXNlci1hZ2VudDogKgpEaXNhbGxvdzogLwo",
-            " VXNlci1hZ2Vu\r\ndDogKgpEaXNhbGxvdzogLwo=\n",
-        ] {
+        for body in
+            ["VXNlci1hZ2VudDogKgpEaXNhbGxvdzogLwo=", " VXNlci1hZ2Vu\r\ndDogKgpEaXNhbGxvdzogLwo=\n"]
+        {
             assert_eq!(problem(body.as_bytes()), Some(ENCODED), "{body:?}");
         }
         for body in [
@@ -310,6 +347,8 @@ mod tests {
             "557365722d6167656e743a202a0a 446973616c6c6f773a202f0a",
             "0x557365722d6167656e743a202a0a",
             r"\x557365722d6167656e743a202a0a",
+            "# a file\nVXNlci1hZ2VudDogKgpEaXNhbGxvdzogLwo",
+            "Sitemap: https://a.example/\nVXNlci1hZ2VudDogKgpEaXNhbGxvdzogLwo=\n",
             "X'557365722D6167656E743A202A0A'",
         ] {
             assert_eq!(problem(body.as_bytes()), Some(OTHERWISE_ENCODED), "{body}");
@@ -320,6 +359,7 @@ mod tests {
             "a\r\\\nb",
             "User-agent: *\\\n",
             "# a\n\nUser-agent: *\\\nDisallow: /\\\n",
+            "Sitemap: https://a.example/\nUser-agent: *\\\nDisallow: /a\\\nDisallow: /\n",
         ] {
             assert_eq!(problem(body.as_bytes()), Some(BACKSLASHED), "{body:?}");
         }
@@ -344,6 +384,8 @@ mod tests {
             "# a\\\n# b\\\n",
             "# write \\nUser-agent: a\\nDisallow: /\nUser-agent: *\nDisallow: /a\n",
             "# a\\nDisallow: /b\nUser-agent: *\nAllow:\n",
+            "{\\rtf1\nUser-agent: *\\\nDisallow: /\\\n}",
+            "<html>\n<script>\nx = 'a\\nUser-agent: b\\nDisallow: /'\n",
         ] {
             assert_eq!(problem(body.as_bytes()), None, "{body:?}");
         }

@@ -35,8 +35,8 @@
 //!
 //! A line that is not such an object is broken and reported with its number. So is an object that
 //! contradicts itself (two bodies, a member twice, a body but a `null` status) or has no answer (no
-//! status, no body and no error). A 2xx answer without a body is [`Fetched::BrokenBody`], unless its
-//! status is 204 or 205, which have none. A 2xx answer with `truncated` or an `error` is
+//! status, no body and no error), and a 2xx answer without a body, unless it is cut or its status is 204
+//! or 205, which have none. A 2xx answer with `truncated` or an `error` is
 //! [`Fetched::BrokenBody`] too, unless the body reaches the size limit, and so is a 206 whose
 //! `Content-Range` is not all of the file. The target of a redirect without `headers` is not known.
 //!

@@ -175,6 +175,13 @@ impl<'r> Record<'r> {
             None => return Err(NO_OUTCOME.to_owned()),
         };
         let is_whole = !is_truncated && !has_error;
+        if body.is_none() && is_whole && matches!(status, 200..=203 | 206..=299) {
+            let names = fields.names(&[CaptureField::Body, CaptureField::BodyBase64]);
+            return Err(format!(
+                "its status is {status}, and its body is null or missing ({names}); name the field with \
+                 ‹fields› body=NAME"
+            ));
+        }
         let mut settled = settle(status, body, is_whole, config);
         // Whatever the error was, the archive lacks a part of a body that the server sent.
         let lacks_body = matches!(settled.answer, Fetched::BrokenBody);

@@ -287,15 +287,18 @@ impl<'a> Archive<'a> {
     }
 }
 
-/// Whether the redirects lead on from an answer that is no redirect's end, and one leads to an answer that is older
-/// by more than a day: no server gave all of them.
+/// Whether the last answer leads on, perhaps only in the archive: its target is not known, or a redirect leads to an
+/// answer that is older by more than a day.
 fn has_no_end(answers: &[&Archived]) -> bool {
-    let leads_on = answers.last().is_some_and(|it| it.status != 304 && it.status / 100 == 3);
+    let Some(last) = answers.last().filter(|it| it.status != 304 && it.status / 100 == 3) else {
+        return false;
+    };
+    let lacks_target = last.location.is_none() && !last.has_header;
     let is_older = |pair: &[&Archived]| match (pair[0].at, pair[1].at) {
         (Some(from), Some(to)) => from > to + DAY_SECONDS,
         _ => false,
     };
-    leads_on && answers.windows(2).any(is_older)
+    lacks_target || answers.windows(2).any(is_older)
 }
 
 /// Returns the resource that a redirect leads to.

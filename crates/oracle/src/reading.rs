@@ -39,21 +39,20 @@ impl Archive<'_> {
                 has_status.then(|| open(failed))
             }
             (Some(failed), AnswerReading::LastCopy(days)) => {
-                self.last_copy(days * DAY, url, time, failed)
+                self.last_copy(days * DAY, url, time, open(failed))
             }
         };
         self.decide_by(policy.or(standing.map(|it| it.policy)), agents, url)
     }
 
-    /// Returns the last file, or that everything is allowed once fetches are known to have failed for longer than
-    /// `seconds`, without a gap of the archive. `None` if neither is known, or if a gap is before a failure that
-    /// disallows.
+    /// Returns the policy of the last file or gap of the archive, or `open` once fetches are known to have failed for
+    /// longer than `seconds`. `None` if neither is known.
     fn last_copy<'p>(
         &'p self,
         seconds: u64,
         url: &str,
         time: u64,
-        failed: &Standing<'p>,
+        open: Policy<'p>,
     ) -> Option<Policy<'p>> {
         let mut dates: Vec<u64> = self.dates().filter(|&at| at <= time).collect();
         dates.sort_unstable_by(|one, other| other.cmp(one));
@@ -61,20 +60,17 @@ impl Archive<'_> {
         // Before each date, another answer may have been the newest.
         let mut before = vec![time];
         before.extend(dates.iter().filter_map(|at| at.checked_sub(1)));
-        let (mut failing_since, mut has_gap) = (None, false);
-        let disallows = |it: AccessOutcome| it.verdict == Verdict::Disallow;
-        let is_closed = matches!(failed.policy, Policy::Outcome(it) if disallows(it));
+        let mut failing_since = None;
         for (moment, begun) in before.into_iter().zip(dates.iter().map(Some).chain([None])) {
             let standing = self.standing(url, moment)?;
-            if standing.is_file {
-                return (!has_gap || !is_closed).then_some(standing.policy);
+            if standing.is_file || !standing.is_known {
+                return Some(standing.policy);
             }
-            has_gap |= !standing.is_known;
-            if let Some(&at) = begun.filter(|at| !has_gap && self.begins_at(url, **at)) {
+            if let Some(&at) = begun.filter(|at| self.begins_at(url, **at)) {
                 failing_since = Some(at);
             }
             if failing_since.is_some_and(|since| time - since > seconds) {
-                return Some(open(failed));
+                return Some(open);
             }
         }
         None

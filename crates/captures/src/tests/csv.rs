@@ -40,17 +40,16 @@ fn rows_are_captures() {
                 e.example,,,,,\n\
                 f.example,2024-01-01 00:00:00,200,Disallow: /,True,x";
     let found = read(text, &FieldMap::default());
-    assert_eq!(found.broken, []);
+    assert_eq!(lost(&found), ["c.example -"]);
     let rows: Vec<_> = found
         .captures
         .iter()
         .map(|kept| (&*kept.subject, kept.is_host, kept.capture.answer, &*kept.capture.body))
         .collect();
     let body = b"User-agent: *\nDisallow: /\"x\"\n";
-    let expected: [(&str, bool, Fetched, &[u8]); 6] = [
+    let expected: [(&str, bool, Fetched, &[u8]); 5] = [
         ("a.example", true, Fetched::Status(200), body),
         ("https://b.example:8443/robots.txt", false, Fetched::Status(404), b""),
-        ("c.example", true, Fetched::BrokenBody, b""),
         ("d.example", true, Fetched::Status(200), b""),
         ("e.example", true, Fetched::NoResponse, b""),
         ("f.example", true, Fetched::BrokenBody, b""),
@@ -58,7 +57,7 @@ fn rows_are_captures() {
     assert_eq!(rows, expected);
     let time = Some(UnixSeconds(1_704_067_200));
     let times: Vec<_> = found.captures.iter().map(|kept| kept.capture.captured_at).collect();
-    assert_eq!(times, [time, time, None, None, None, time]);
+    assert_eq!(times, [time, time, None, None, time]);
     assert_eq!(found.stored_bytes, text.len() as u64);
 }
 
@@ -75,8 +74,9 @@ fn a_value_that_stands_for_none_is_null() {
         let found = read(&text, &FieldMap::default());
         let answers: Vec<Fetched> = found.captures.iter().map(|it| it.capture.answer).collect();
         let (ok, missing) = (Fetched::Status(200), Fetched::Status(404));
-        assert_eq!(answers, [Fetched::BrokenBody, missing, ok, Fetched::NoResponse], "{none}");
-        assert_eq!(found.captures[3].subject, "d.example");
+        assert_eq!(answers, [missing, ok, Fetched::NoResponse], "{none}");
+        assert_eq!(lost(&found), ["https://a.example/robots.txt -"]);
+        assert_eq!(found.captures[2].subject, "d.example");
     }
 }
 
@@ -163,7 +163,7 @@ fn a_time_of_no_year_is_a_mistake() {
 
 #[test]
 fn without_a_header_the_first_row_counts() {
-    let rows = "https://a.example/robots.txt,200,\nhttps://b.example/robots.txt,404,\n";
+    let rows = "https://a.example/robots.txt,404,\nhttps://b.example/robots.txt,404,\n";
     let hosts = "a.example,\"\",x\nb.example,\"\",y\n";
     let statuses = "localhost,200,x\nb.example,404,y\n";
     for (text, names, captures) in [

@@ -24,7 +24,7 @@ use super::times::{Found, Times};
 use crate::Damage;
 use crate::stored::{Failures, PolicyNumber, Read, RecordPolicy, StoredCapture};
 
-/// Timelines whose failures a session keeps: 256, of 72 bytes.
+/// Timelines whose failures a session keeps: 256, of 48 bytes.
 ///
 /// Source: our choice. Records of more origins in turn, with long failures each, read these again.
 const FAILURES_KEPT: usize = 256;

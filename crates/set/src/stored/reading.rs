@@ -12,13 +12,13 @@
 //! outcome stays then, and where the captures begin with failures, until these have lasted as long as a
 //! copy lasts: a copy that is not known never allows.
 //!
-//! † A gap between the last file and the failures may have been another file. So the last file only restricts
-//! then, and how long failures last counts from the newest gap.
+//! † A gap is kept as a file would be, because a crawler has a file that the archive does not have: after it,
+//! the outcome of the gap decides for as long as a copy lasts.
 //!
 //! Cost: a last file is looked for through all failures since then, one binary search each. A caller that keeps
 //! the [`Failures`] of an origin reads each of them once.
 
-use portcullis_dialect::decision::{PolicyState, Reason, Verdict};
+use portcullis_dialect::decision::{PolicyState, Reason};
 use portcullis_dialect::dialect::AccessOutcome;
 use portcullis_robots::access::{CaptureNote, UnixSeconds};
 use portcullis_robots::policy::{Reading, WithoutFile};
@@ -84,10 +84,8 @@ impl<'s> StoredCapture<'s> {
                 *known = Some(failures);
                 let seconds = u64::from(days) * DAY_SECONDS;
                 let is_given_up = |since| at.since(since) > seconds;
-                let is_closed = failure.outcome.verdict == Verdict::Disallow;
                 Ok(match failures.dated.is_some_and(is_given_up) {
                     true => Some(Read::Open(failure.outcome.decision().reason)),
-                    false if failures.has_gap && is_closed => None,
                     false => failures.file.map(Read::Copy),
                 })
             }
@@ -142,16 +140,12 @@ impl<'s> StoredCapture<'s> {
 pub struct Failures {
     /// The number that the timeline has.
     timeline: u32,
-    /// When the oldest and the newest of them begin, gaps included.
-    run: [UnixSeconds; 2],
-    /// When the oldest and the newest begin of the part that was asked about. Gaps divide a run into parts.
-    part: [UnixSeconds; 2],
-    /// When the oldest of the part that has a date begins.
+    /// When the oldest and the newest of them begin.
+    begin: [UnixSeconds; 2],
+    /// When the oldest that has a date begins.
     dated: Option<UnixSeconds>,
-    /// The policy of the file before the run; `None` if there is none.
+    /// The policy of the file or the gap before them; `None` if there is neither.
     file: Option<PolicyNumber>,
-    /// Whether a gap is between the file and the part.
-    has_gap: bool,
 }
 
 impl Failures {
@@ -161,56 +155,30 @@ impl Failures {
         timeline: &StoredTimeline<'_>,
         known: Option<Failures>,
     ) -> Result<Failures, Damage> {
-        let timeline_number = timeline.capture();
-        let known = known.filter(|known| known.timeline == timeline_number);
-        let mut all = Failures {
-            timeline: timeline_number,
-            run: [at; 2],
-            part: [at; 2],
-            dated: None,
-            file: None,
-            has_gap: false,
-        };
+        let number = timeline.capture();
+        let known = known.filter(|known| known.timeline == number);
+        let mut all = Failures { timeline: number, begin: [at; 2], dated: None, file: None };
         let (mut time, mut is_newest) = (at, true);
         loop {
             let Some(found) = timeline.find(time) else { return Ok(all) };
             let moment = timeline.moment(found)?;
-            if is_newest {
-                (all.run, all.part) = ([moment.since; 2], [moment.since; 2]);
-            }
-            if let Some(whole) = known.and_then(|known| all.join(&known, moment.since)) {
-                return Ok(whole);
+            let covers = |it: &Failures| it.begin[0] <= moment.since && moment.since <= it.begin[1];
+            if let Some(known) = known.filter(covers) {
+                let newest = if is_newest { known.begin[1] } else { all.begin[1] };
+                let (begin, dated) = ([known.begin[0], newest], known.dated.or(all.dated));
+                return Ok(Failures { begin, dated, ..known });
             }
             match moment.capture.failure(moment.policy)? {
-                None => return Ok(Failures { file: Some(moment.policy), ..all }),
-                Some(failure) if failure.given == Given::NotKnown => all.has_gap = true,
-                Some(_) if all.has_gap => {}
-                Some(_) => {
-                    all.part[0] = moment.since;
-                    // A capture without a date does not say when it failed, even when its outage becomes long.
-                    if moment.since.0 > 0 && moment.begins_at_capture() {
-                        all.dated = Some(moment.since);
-                    }
-                }
+                Some(failure) if failure.given != Given::NotKnown => {}
+                _ => return Ok(Failures { file: Some(moment.policy), ..all }),
             }
-            all.run[0] = moment.since;
+            all.begin = [moment.since, if is_newest { moment.since } else { all.begin[1] }];
+            // A capture without a date does not say when it failed, even when its outage becomes long.
+            if moment.since.0 > 0 && moment.begins_at_capture() {
+                all.dated = Some(moment.since);
+            }
             let Some(before) = moment.since.min(time).0.checked_sub(1) else { return Ok(all) };
             (time, is_newest) = (UnixSeconds(before), false);
-        }
-    }
-
-    /// Returns these failures with those that are known, if the moment that was reached is one of them; `None`
-    /// if it is not, or if gaps of theirs divide it from the part that matters.
-    fn join(&self, known: &Failures, reached: UnixSeconds) -> Option<Failures> {
-        let is_in = |[oldest, newest]: [UnixSeconds; 2]| oldest <= reached && reached <= newest;
-        let joined = |[a, b]: [UnixSeconds; 2], [c, d]: [UnixSeconds; 2]| [a.min(c), b.max(d)];
-        let run = joined(self.run, known.run);
-        match self.has_gap {
-            true => is_in(known.run).then_some(Failures { run, file: known.file, ..*self }),
-            false => is_in(known.part).then(|| {
-                let (part, dated) = (joined(self.part, known.part), known.dated.or(self.dated));
-                Failures { run, part, dated, ..*known }
-            }),
         }
     }
 }

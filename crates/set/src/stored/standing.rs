@@ -164,7 +164,8 @@ impl<C: Copy + From<AccessOutcome>, L> Step<C, L> {
 
     /// Whether redirects do not end, and perhaps only in the archive.
     fn turns_back(&self) -> bool {
-        self.is_unsure && self.leads_on()
+        let is_unsure = self.is_unsure || self.view.newest.facts.lacks_target();
+        is_unsure && self.leads_on()
     }
 
     /// Returns the standing for a file, which counts or is confirmed.
