@@ -259,7 +259,7 @@ const CASES: &[(&str, &str, &str)] = &[
          later 1 301 @missing",
         "without: OTHER 302@1 !redirect-to-nowhere
          unknown: OTHER 302@1 !redirect-target-missing
-         far: TOO-MANY 302@1 +5 !redirect-target-missing !too-many-redirects
+         far: OTHER 302@1 +5 !redirect-target-missing
          nameless: OTHER 0@1 !redirect-to-nowhere
          mail: OTHER 301@1 !redirect-to-nowhere
          empty: OTHER 301@1 !redirect-to-nowhere
