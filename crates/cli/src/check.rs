@@ -46,12 +46,8 @@ pub fn run(args: CheckArgs, files: &Files) -> anyhow::Result<ExitStatus> {
         plan::stream(args.reading, files, rejects, &questions, &run, strictness, !args.quiet)
     });
     let mut lists = lists.transpose()?;
-    let is_compiled = policies.set.is_some();
     let policies = engine::load(&thread_pool(THREADS)?, &policies, &questions)?;
     policies.show_notes(if args.quiet { SummaryForm::Quiet } else { SummaryForm::None });
-    if !args.quiet {
-        questions.asked.note_google(policies.set.dialect(), is_compiled);
-    }
     let classifier = engine::classifier(&policies.set, &questions)?.with_usage(&labels).into();
     let form = Form {
         json: args.format == Format::Jsonl,

@@ -124,15 +124,11 @@ pub fn run(args: DiffArgs, files: &Files) -> anyhow::Result<ExitStatus> {
         }
         // Each file applies to every URL of the lists.
         (None, None) if diff.stream.is_some() => {
-            diff.questions.asked.note_google(diff.config.dialect, false);
             let mut notes = Vec::new();
             let [old, new] = [diff.load(&old.path, &mut notes)?, diff.load(&new.path, &mut notes)?];
             diff.sets(&old, &new, notes)
         }
-        (None, None) => {
-            diff.questions.asked.note_google(diff.config.dialect, false);
-            diff.files([&old.path, &new.path])
-        }
+        (None, None) => diff.files([&old.path, &new.path]),
         (one, _) => {
             let (file, set) = if one.is_none() { (old, new) } else { (new, old) };
             bail!(

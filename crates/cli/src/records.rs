@@ -13,11 +13,12 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::{bail, ensure};
+use portcullis_dialect::decision::Reason;
 use portcullis_dialect::usage::Label;
 use portcullis_files::expand::Input;
 use portcullis_report::account::phrase;
 use portcullis_report::limits::SUMMARY_UNKNOWN_HOSTS_MAX;
-use portcullis_report::{Counts, Format, TRAINING, Written};
+use portcullis_report::{Counts, Format, InvalidRecord, TRAINING, Written};
 use portcullis_robots::policy::Crawler;
 use portcullis_rows::output::Encoded;
 use portcullis_set::Damage;
@@ -379,13 +380,22 @@ impl Opened {
     }
 }
 
-/// Notes that there was no record, or that none was decided.
+/// Notes that there was no record, that none was decided, or that most are not URLs.
 pub fn note_nothing(counts: &Counts, notes: &mut Notes) {
     if counts.records == 0 {
         notes.show("warning: ", "no list has a record; did a download fail?".to_owned());
     }
     if let Some(reason) = counts.undecided() {
-        notes.add(format!("every record is unknown, most {}", phrase(reason)));
+        let hosts = counts.unknown_hosts.top(1).largest;
+        let host = hosts.first().filter(|_| reason == Reason::NoPolicy);
+        let host = host.map(|host| format!(" (such as {})", host.name)).unwrap_or_default();
+        notes.add(format!("no record was decided; most are {}{host}", phrase(reason)));
+    }
+    if let Some((invalid, InvalidRecord { file, place, problem, .. })) = counts.mostly_invalid() {
+        notes.add(format!(
+            "{invalid} of {} are not URLs (first: {file}, {place}: {problem}); --rejects FILE lists them",
+            counted(counts.records, "record")
+        ));
     }
 }
 

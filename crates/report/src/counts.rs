@@ -17,7 +17,7 @@ use crate::crawlers::{KnownAgent, RecordAgent};
 use crate::figures::{Figures, NameCounts, add_counts};
 use crate::filter::{Cause, Class, Fate, Plan};
 use crate::limits::SUMMARY_UNKNOWN_HOSTS_MAX;
-use crate::rejects::InvalidRecords;
+use crate::rejects::{InvalidRecord, InvalidRecords};
 
 /// The counts of decisions for one agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -388,13 +388,21 @@ impl Counts {
         Ok(())
     }
 
-    /// Returns why nothing was decided: the most frequent reason, if every answer is [`Verdict::Unknown`].
+    /// Returns why nothing was decided: the most frequent reason of [`Verdict::Unknown`], if no other answer to a URL
+    /// was given.
     pub fn undecided(&self) -> Option<Reason> {
         let of_all = |of: &dyn Fn(&AgentCounts) -> u64| self.agents.iter().map(of).sum::<u64>();
         let unknown = of_all(&|it| it.verdict(Verdict::Unknown));
-        let are_unknown = unknown > 0 && unknown == of_all(&AgentCounts::sum);
-        let most = || Reason::ALL.into_iter().max_by_key(|it| of_all(&|of| of.reason(*it)));
-        are_unknown.then(most).flatten()
+        let invalid = of_all(&|it| it.verdict(Verdict::Invalid));
+        let are_unknown = unknown > 0 && unknown + invalid == of_all(&AgentCounts::sum);
+        let reasons = Reason::ALL.into_iter().filter(|it| *it != Reason::BadUrl);
+        are_unknown.then(|| reasons.max_by_key(|it| of_all(&|of| of.reason(*it)))).flatten()
+    }
+
+    /// Returns the number of records that are not URLs, and the first of them, if these are most.
+    pub fn mostly_invalid(&self) -> Option<(u64, &InvalidRecord)> {
+        let invalid = self.agents.first()?.verdict(Verdict::Invalid);
+        Some((invalid, self.invalid.samples.first()?)).filter(|_| 2 * invalid > self.records)
     }
 
     /// Adds the counts of the next chunk. Without unknown hosts, chunks may be merged in any order.

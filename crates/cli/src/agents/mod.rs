@@ -15,14 +15,12 @@ use std::path::Path;
 use crate::limits::AGENT_FILE_BYTES_MAX;
 use anyhow::{Context, bail, ensure};
 use portcullis_crawlers::{self as crawlers, Documented, documented, first_token, from_header};
-use portcullis_dialect::dialect::{Dialect, GOOGLE, RFC_9309};
+use portcullis_dialect::dialect::{Dialect, RFC_9309};
 use portcullis_files::error::system_text;
 use portcullis_report::AgentList;
 use portcullis_robots::policy::{AgentError, Crawler};
 use portcullis_text::figures::size;
 use portcullis_text::visible::cut_characters;
-
-use super::message::say;
 
 pub(crate) use notes::{AgentNotes, show_misspelt};
 pub(crate) use printed::write as write_lists;
@@ -108,18 +106,6 @@ impl Name {
 }
 
 impl Asked {
-    /// Notes that Google's crawlers read robots.txt in another way than `dialect`, in which a set may be compiled.
-    pub fn note_google(&self, dialect: &Dialect, is_compiled: bool) {
-        let mut of_google = self.given().filter(|name| crawlers::is_of_google(name));
-        if let Some(name) = of_google.next().filter(|_| dialect.name != GOOGLE.name) {
-            let remedy = match is_compiled {
-                true => "compile the captures with",
-                false => "use",
-            };
-            say(format_args!("note: {name} follows the dialect google; {remedy} --dialect google"));
-        }
-    }
-
     /// Returns the agents in a dialect, the agents of User-Agent headers, and the names in built-in lists
     /// that the dialect cannot express.
     ///

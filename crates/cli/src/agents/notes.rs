@@ -13,6 +13,7 @@ use std::path::Path;
 
 use crate::limits::AGENT_SUGGESTIONS_MAX;
 use portcullis_crawlers::{self as crawlers, Documented, first_token};
+use portcullis_dialect::dialect::GOOGLE;
 use portcullis_report::{AgentList, KnownAgent, Run, UnnamedAgent};
 use portcullis_robots::policy::{Crawler, WithoutFile};
 use portcullis_set::PolicySet;
@@ -186,6 +187,14 @@ fn other_readings(questions: &QuestionPlan, set: &PolicySet) -> Vec<String> {
     let is_named = |it: &&Documented| {
         asked.lists.iter().any(|list| list.name[1..].eq_ignore_ascii_case(it.name()))
     };
+    let named = asked.documented().filter(|it| is_named(it) || !asked.headers.is_empty());
+    let mut named = asked.given().chain(named.map(|it| it.name()));
+    let of_google = named.find(|name| crawlers::is_of_google(name));
+    if let Some(name) = of_google.filter(|_| dialect.name != GOOGLE.name) {
+        notes.push(format!(
+            "{name} follows the dialect google; pass --dialect google (for a set, to compile)"
+        ));
+    }
     let has_dates = set.counts().captured().is_some();
     for it in asked.documented().filter(is_named).filter(|_| has_dates && !set.has_history()) {
         if let Some((WithoutFile::LastCopy { days }, _)) = it.answers {

@@ -101,10 +101,10 @@ impl View<'_> {
             title: "Who came sooner than Crawl-delay",
             finding: html! {
                 @if breaking.is_empty() {
-                    "No crawler that keeps Crawl-delay, by its operator, came sooner."
+                    "No crawler that keeps Crawl-delay in seconds, by its operator, came sooner."
                 } @else {
                     (folded(breaking.iter().map(|(it, _)| agent_name(name(it))), NAMED))
-                    " came sooner than the delay that they keep, by their operators."
+                    " came sooner than the seconds that they keep, by their operators."
                 }
             },
             meaning: "A request is compared with the one before it of the same crawler, client and host. \
