@@ -95,12 +95,19 @@ const TIPS: &[(&str, &str)] = &[
     ("--agent-column", "--agent-field names the column with the agent"),
     ("--agent-record", "--agent-field record reads the agent of a log"),
     ("--as-of", "--at TIME decides as of a time, in diff SET@TIME; --as-of is a flag of compile"),
+    (
+        "inspect --at",
+        "inspect SET HOST shows all periods, and check -p SET@TIME --explain one time",
+    ),
     ("--at", "SET@TIME is a set as of a time; --at is a flag of check, classify, filter and audit"),
     ("--at-column", "--time-field names the column with the time"),
     ("--at-field", "--time-field names the field with the time"),
     ("--at-unit", "--time-unit names the unit of times that are numbers"),
     ("--brief", "audit prints its one-page summary without -o"),
-    ("--column", "--url-field names the column with the URL"),
+    (
+        "--column",
+        "--url-field names the column with the URL, and --columns those that classify writes",
+    ),
     ("--crawler", "-a names the crawlers, such as -a GPTBot"),
     ("--crawlers", "-a names the crawlers, such as -a GPTBot"),
     ("--expired", "--max-age treats URLs with an older robots.txt as unknown"),
@@ -120,6 +127,12 @@ const TIPS: &[(&str, &str)] = &[
     ("lint --json", "--format json prints JSON"),
     ("--json", "--format jsonl prints JSON"),
     ("--list", "lists are arguments: portcullis classify … FILE, or check … @FILE"),
+    ("compile --robots", "captures are arguments: portcullis compile -o SET FOLDER"),
+    ("diff --robots", "diff takes two files or sets without a flag: portcullis diff OLD NEW"),
+    ("diff -p", "diff takes two files or sets without a flag: portcullis diff OLD NEW"),
+    ("inspect -p", "the set is an argument: portcullis inspect SET HOST"),
+    ("lint --explain", "lint --describe CODE describes a finding"),
+    ("lint --robots", "files are arguments: portcullis lint FILE…"),
     ("--no-summary", "--summary none writes no summary"),
     ("--out", "-o names the output, and --out-dir a folder of outputs"),
     ("--output-format", "--format names the output format"),
@@ -212,6 +225,10 @@ fn add_tip(error: &mut clap::Error, program: &Command, command: &str) {
 /// Returns a usage error of `program`, whose arguments are `typed`, with their hidden characters escaped.
 pub fn shown(mut error: clap::Error, program: &Command, typed: &[OsString]) -> clap::Error {
     let command = typed.get(1).and_then(|word| word.to_str()).unwrap_or_default();
+    if error.kind() == ErrorKind::UnknownArgument {
+        // How to pass a flag as a value, which nobody means here.
+        error.remove(ContextKind::Suggested);
+    }
     add_tip(&mut error, program, command);
     let text = |text: &String| visible(text).to_string();
     let context = error.context().map(|(kind, value)| (kind, value.clone()));

@@ -99,6 +99,10 @@ pub struct RecordsTo {
     pub file: Option<OutputFile>,
 }
 
+/// Words that mean something else than a file, in other programs.
+const OTHER_WORDS: [&str; 8] =
+    ["allow", "disallow", "skip", "ignore", "true", "false", "yes", "no"];
+
 impl RecordsTo {
     /// Parses a value. A misspelt word would be a file.
     pub fn parse(text: OsString) -> Result<RecordsTo, String> {
@@ -110,6 +114,9 @@ impl RecordsTo {
             }
             (Some(text), Some(fate)) if text == fate.as_str() => Ok(RecordsTo { fate, file: None }),
             (_, Some(near)) => Err(format!("did you mean {near}? A file is ./{}", text.display())),
+            _ if OTHER_WORDS.contains(&&*word) => {
+                Err(format!("expected keep, drop or a file; a file of that name is ./{word}"))
+            }
             _ => Ok(RecordsTo { fate: Fate::Aside, file: Some(OutputFile(text.into())) }),
         }
     }

@@ -283,7 +283,7 @@ pub fn labels(UsageArgs { usage: labels }: UsageArgs) -> anyhow::Result<Vec<Labe
 /// Describes a set that cannot be asked as of a time.
 pub fn no_history(set: &PolicySet) -> String {
     format!(
-        "{}: only the newest files; compile their captures with --history, and pass that set with -p",
+        "{}: only the newest files; compile their captures with --history, and name that set",
         set.name()
     )
 }

@@ -308,7 +308,7 @@ fn file_names(text: &str, list: Option<usize>) -> impl Iterator<Item = Name> {
 fn refuse_mistaken(name: &str) -> anyhow::Result<()> {
     let starts = name.get(..8).is_some_and(|start| start.eq_ignore_ascii_case("mozilla/"));
     ensure!(
-        !starts && !name.contains(['(', ';']),
+        !(starts || name.contains('(') || name.contains(';') && name.contains('/')),
         "invalid value for -a: '{}' is a User-Agent header; pass it with --user-agent 'HEADER'",
         cut_characters(name, SHOWN_CHARACTERS_MAX)
     );

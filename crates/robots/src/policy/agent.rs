@@ -127,7 +127,7 @@ impl Crawler {
                     _ if token.contains(',') => {
                         "write one name alone; in a file, one per line".to_owned()
                     }
-                    _ if token.contains(' ') && !token.contains('/') => {
+                    _ if token.contains([' ', ';']) && !token.contains('/') => {
                         "separate agents by commas; in a file, by lines".to_owned()
                     }
                     product => format!("leave out what follows {product}"),

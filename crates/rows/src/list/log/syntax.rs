@@ -6,6 +6,7 @@
 
 use super::escape::{Escape, Quoting};
 use super::fields::{LogField, of_apache, of_nginx, of_table};
+use super::servers::SERVERS;
 
 /// A part of a format: a field, or the text between two of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,11 +53,21 @@ pub(super) fn of_configuration(text: &str) -> Result<Parsed, String> {
         (false, false) => {
             return Err(format!(
                 "no format is called `{text}`; pass a LogFormat (%h …), a log_format ($host …), or a name such \
-                 as combined"
+                 as {}",
+                names_like(text)
             ));
         }
     };
     Ok(Parsed { tokens, escape, quoting })
+}
+
+/// Returns the names of formats that have a text in them, or else that of the usual one.
+fn names_like(text: &str) -> String {
+    const NAMES_SHOWN_MAX: usize = 3;
+    let text = text.to_ascii_lowercase().replace('_', "-");
+    let names = SERVERS.iter().map(|it| it.name).filter(|name| name.contains(&text));
+    let names: Vec<&str> = names.take(NAMES_SHOWN_MAX).collect();
+    if names.is_empty() { "combined".to_owned() } else { names.join(", ") }
 }
 
 /// Reads a row of [`servers`](super::servers), whose fields stand in `<>`.
