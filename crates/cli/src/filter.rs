@@ -62,6 +62,14 @@ pub fn run(mut args: FilterArgs, files: &Files) -> anyhow::Result<ExitStatus> {
             output.display()
         ));
     }
+    let no_file = match ListFormat::from_name(output) {
+        Some(ListFormat::Sitemap) => Some("a sitemap"),
+        Some(ListFormat::Warc) => Some("an archive"),
+        _ => None,
+    };
+    if let Some(kind) = no_file.filter(|_| writes) {
+        say(format_args!("note: {}: URLs, one per line, and not {kind}", output.display()));
+    }
     if let Some(list) = of_other_format(&request).filter(|_| writes) {
         say(format_args!(
             "note: {}: records stay in the format of {list}; classify -o writes the format of the extension",
