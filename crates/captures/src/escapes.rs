@@ -12,7 +12,7 @@ use base64::Engine as _;
 use base64::alphabet;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use memchr::memmem::find;
-use portcullis_dialect::dialect::RFC_9309;
+use portcullis_dialect::dialect::GOOGLE;
 use portcullis_robots::syntax::{NoteKind, RobotsTxt};
 
 /// The standard alphabet (RFC 4648, section 4), padded or not.
@@ -49,7 +49,7 @@ const OTHERWISE_ENCODED: &str = "its body is hex, or base64 in quotes, cut, or o
 pub(super) fn problem(body: &[u8]) -> Option<&'static str> {
     let text = body.strip_prefix(BYTE_ORDER_MARK).unwrap_or(body);
     // A page has a note of its own, and programs with such texts.
-    if text.trim_ascii_start().starts_with(b"<") {
+    if PAGES.iter().any(|start| begins_with(text.trim_ascii_start(), start)) {
         return None;
     }
     if ends_in_backslashes(text) {
@@ -60,30 +60,38 @@ pub(super) fn problem(body: &[u8]) -> Option<&'static str> {
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// Whether all lines but the last end in `\`, or one that names a crawler does. RTF has such lines too.
-fn ends_in_backslashes(text: &[u8]) -> bool {
-    const RTF: &[u8] = b"{\\rtf";
-    if memchr::memchr(b'\\', text).is_none() || find(text, RTF).is_some() {
-        return false;
-    }
-    let lines = text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
-    let mut lines = lines.filter(|line| !line.is_empty() && !line.starts_with(b"#")).peekable();
-    let (mut has_one, mut are_all) = (false, true);
-    while let Some(line) = lines.next() {
-        let is_one = line.ends_with(b"\\");
-        if is_one && names_crawler(line) {
-            return true;
-        }
-        has_one |= is_one;
-        are_all &= is_one || lines.peek().is_none();
-    }
-    has_one && are_all
+/// The first tags of most pages.
+const PAGES: [&[u8]; 4] = [b"<!doctype", b"<html", b"<head", b"<?xml"];
+
+fn begins_with(text: &[u8], start: &[u8]) -> bool {
+    text.get(..start.len()).is_some_and(|it| it.eq_ignore_ascii_case(start))
 }
 
-/// Whether a line has the field that names a crawler.
+/// Whether all lines with an end, but for comments, have a `\` before it, or all that name a crawler. RTF has such
+/// lines too.
+fn ends_in_backslashes(text: &[u8]) -> bool {
+    const RTF: &[u8] = b"{\\rtf";
+    let first = &text[..memchr::memchr(b'\n', text).unwrap_or(text.len())];
+    if memchr::memchr(b'\\', text).is_none() || find(first, RTF).is_some() {
+        return false;
+    }
+    let lines = text.split_inclusive(|&byte| byte == b'\n');
+    let lines = lines.filter(|line| !matches!(line.trim_ascii(), [] | [b'#', ..]));
+    let is_coded = |line: &[u8]| line.trim_ascii().ends_with(b"\\");
+    are_all(lines.clone().filter(|line| line.ends_with(b"\n")), is_coded)
+        || are_all(lines.filter(|line| names_crawler(line)), is_coded)
+}
+
+/// Whether there are lines, and all are so.
+fn are_all<'t>(lines: impl Iterator<Item = &'t [u8]>, are: impl Fn(&[u8]) -> bool) -> bool {
+    let mut lines = lines.peekable();
+    lines.peek().is_some() && lines.all(are)
+}
+
+/// Whether a line has the field that names a crawler, in a spelling that a dialect reads.
 fn names_crawler(line: &[u8]) -> bool {
-    const FIELD: &[u8] = b"user-agent";
-    line.get(..FIELD.len()).is_some_and(|field| field.eq_ignore_ascii_case(FIELD))
+    const FIELDS: [&[u8]; 3] = [b"user-agent", b"useragent", b"user agent"];
+    FIELDS.iter().any(|field| begins_with(line.trim_ascii_start(), field))
 }
 
 /// Returns the problem of a text that is a file in hex or base64, which many programs write in lines. Comments and
@@ -180,27 +188,32 @@ fn is_of_records(bytes: &[u8]) -> bool {
     records(bytes) > 0 || bytes.starts_with(b"\x1f\x8b") || is_utf_16()
 }
 
-/// Returns the problem of a text that has more records if the escapes of a line are undone, or that names a crawler in
-/// a line that ends in the escape of one. Of several lines, one has to name a crawler, and none may have a rule: else
-/// a comment or a path has escapes.
+/// Returns the problem of a text that has more records if the escapes of a line are undone, or whose lines that name a
+/// crawler all end in the escape of a line end. Of several lines, the one with more records has to name a crawler, and
+/// none may have a rule: else a comment or a path has escapes.
 fn escaped(text: &[u8]) -> Option<&'static str> {
-    let is_line = memchr::memchr2(b'\r', b'\n', text.trim_ascii()).is_none();
-    let has_rules = LazyCell::new(|| !is_line && !read(text).rules().is_empty());
-    let is_coded = |line: &&[u8]| {
-        let line = bare(line.trim_ascii());
-        if !has_escaped_end(line) {
-            return false;
-        }
-        let lines = unescaped(line);
-        let is_ended = || names_crawler(line) && lines.ends_with(b"\r");
-        let names_crawlers = || is_line || !read(&lines).user_agents().is_empty();
-        is_ended() || records(&lines) > records(line) && names_crawlers() && !*has_rules
-    };
     if !has_escaped_end(text) {
         return None;
     }
-    let line = text.split(|byte| b"\r\n".contains(byte)).find(is_coded)?;
-    // JSON has such texts too.
+    let is_line = memchr::memchr2(b'\r', b'\n', text.trim_ascii()).is_none();
+    let has_rules = LazyCell::new(|| !is_line && !read(text).rules().is_empty());
+    let holds_records = |line: &&[u8]| {
+        let line = bare(line);
+        let is_more = |lines: &[u8]| {
+            records(lines) > records(line) && (is_line || !read(lines).user_agents().is_empty())
+        };
+        has_escaped_end(line) && is_more(&unescaped(line)) && !*has_rules
+    };
+    let ends_in_escape = |line: &[u8]| {
+        has_escaped_end(line) && matches!(unescaped(line).last(), Some(b'\r' | b'\n'))
+    };
+    let mut lines = text.split(|byte| b"\r\n".contains(byte)).map(<[u8]>::trim_ascii);
+    let mut agents = lines.clone().filter(|line| names_crawler(line));
+    let line = match are_all(agents.clone(), ends_in_escape) {
+        true => agents.next(),
+        false => lines.find(holds_records),
+    }?;
+    // A page has programs with such texts.
     if !is_line && read(text).is_page() {
         return None;
     }
@@ -291,7 +304,7 @@ pub(super) fn problem_of_line(body: &[u8]) -> Option<&'static str> {
     }
 }
 
-/// Returns the number of records that a crawler heeds, or would in a group: the text before the first one may
+/// Returns the number of records that some crawler heeds, or would in a group: the text before the first one may
 /// be part of a program, such as `b'`.
 fn records(body: &[u8]) -> usize {
     let file = read(body);
@@ -299,8 +312,9 @@ fn records(body: &[u8]) -> usize {
     file.user_agents().len() + file.rules().len() + file.usage_records().len() + stray
 }
 
+/// Reads a text in the dialect that knows most spellings.
 fn read(text: &[u8]) -> RobotsTxt<'_> {
-    RobotsTxt::parse(text, &RFC_9309, None)
+    RobotsTxt::parse(text, &GOOGLE, None)
 }
 
 #[cfg(test)]
@@ -319,6 +333,7 @@ mod tests {
             "User-agent: a\\nDisallow: /\nUser-agent: b\\nDisallow: /\n",
             "Sitemap: https://a.example/\n\"User-agent: *\\nDisallow: /\"\n",
             "User-agent: *\\r\nDisallow: /\\r\n",
+            "Useragent: Bot\\nDisalow: /\n",
         ] {
             assert_eq!(problem(body.as_bytes()), Some(ESCAPED), "{body}");
         }
@@ -336,6 +351,7 @@ mod tests {
             "User-agent: *&NewLine;Disallow: /",
             "User-agent: *%250ADisallow: /",
             "User-agent: *&#13;\nDisallow: /&#13;\n",
+            "user agent: *&#10;\nDisallow: /&#10;\n",
             "User-agent: *&#x0a;Disallow: /",
             "User-agent: *&#x000A;Disallow: /",
         ] {
@@ -395,6 +411,8 @@ mod tests {
             "# write \\nUser-agent: a\\nDisallow: /\nUser-agent: *\nDisallow: /a\n",
             "# a\\nDisallow: /b\nUser-agent: *\nAllow:\n",
             "{\\rtf1\nUser-agent: *\\\nDisallow: /\\\n}",
+            "User-agent: *\nDisallow: /\nUser-agent: Foo\\\nUser-agent: Foo%0D\nDisallow: /a\n",
+            "make \\\n  all\n",
             "<html>\n<script>\nx = 'a\\nUser-agent: b\\nDisallow: /'\n",
         ] {
             assert_eq!(problem(body.as_bytes()), None, "{body:?}");

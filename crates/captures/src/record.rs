@@ -142,7 +142,7 @@ impl<'r> Record<'r> {
         };
         let settled = match problem {
             Some(problem) => Err(problem),
-            None => self.settled(head, fields, config),
+            None => self.settled(&subject, head, fields, config),
         };
         match (settled, time) {
             (Ok(settled), Ok(time)) => Ok(settled.capture(subject, time)),
@@ -153,6 +153,7 @@ impl<'r> Record<'r> {
 
     fn settled(
         &mut self,
+        subject: &Subject<'_>,
         head: &Head<'_>,
         fields: &FieldMap,
         config: &ReadConfig,
@@ -175,7 +176,8 @@ impl<'r> Record<'r> {
             None => return Err(NO_OUTCOME.to_owned()),
         };
         let is_whole = !is_truncated && !has_error;
-        if body.is_none() && is_whole && matches!(status, 200..=203 | 206..=299) {
+        let has_none = body.is_none() && is_whole && subject.is_named_robots_txt();
+        if has_none && matches!(status, 200..=203 | 206..=299) {
             let names = fields.names(&[CaptureField::Body, CaptureField::BodyBase64]);
             return Err(format!(
                 "its status is {status}, and its body is null or missing ({names}); name the field with \
@@ -269,18 +271,17 @@ impl<'r> Record<'r> {
         {
             fields.note_two(CaptureField::Body);
         }
-        match (self.text(CaptureField::Body)?, encoded) {
+        let body = match (self.text(CaptureField::Body)?, encoded) {
             (Some(_), Some(_)) => {
-                Err("both `body` and `body_base64`; keep the one that is right".to_owned())
+                return Err("both `body` and `body_base64`; keep the one that is right".to_owned());
             }
-            (Some(body), None) => match escapes::problem(&body).filter(|_| is_file) {
-                Some(problem) => Err(problem.to_owned()),
-                None => Ok(Some(body)),
-            },
-            (None, Some(text)) if is_file => {
-                decode(&text, config).map(|body| Some(Cow::Owned(body)))
-            }
-            (None, _) => Ok(None),
+            (Some(body), None) => Some(body),
+            (None, Some(text)) if is_file => Some(Cow::Owned(decode(&text, config)?)),
+            (None, _) => None,
+        };
+        match body.as_deref().filter(|_| is_file).and_then(escapes::problem) {
+            Some(problem) => Err(problem.to_owned()),
+            None => Ok(body),
         }
     }
 }

@@ -296,7 +296,8 @@ fn has_no_end(answers: &[&Archived]) -> bool {
     let lacks_target = last.location.is_none() && !last.has_header;
     let is_older = |pair: &[&Archived]| match (pair[0].at, pair[1].at) {
         (Some(from), Some(to)) => from > to + DAY_SECONDS,
-        _ => false,
+        (from, None) => from.is_some(),
+        (None, Some(_)) => false,
     };
     lacks_target || answers.windows(2).any(is_older)
 }

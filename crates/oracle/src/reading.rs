@@ -2,7 +2,7 @@
 
 use portcullis_dialect::{AccessOutcome, Decision, PolicyState, Verdict};
 
-use crate::history::{Archive, Policy, Standing};
+use crate::history::{Archive, Archived, Policy, Standing};
 
 const DAY: u64 = 24 * 60 * 60;
 
@@ -60,12 +60,23 @@ impl Archive<'_> {
         // Before each date, another answer may have been the newest.
         let mut before = vec![time];
         before.extend(dates.iter().filter_map(|at| at.checked_sub(1)));
-        let mut failing_since = None;
+        let (mut failing_since, mut gap_until) = (None, None);
         for (moment, begun) in before.into_iter().zip(dates.iter().map(Some).chain([None])) {
             let standing = self.standing(url, moment)?;
-            if standing.is_file || !standing.is_known {
+            if standing.is_file {
                 return Some(standing.policy);
             }
+            if !standing.is_known {
+                // The capture of a target may be a little later than that of the redirect.
+                let until = *gap_until.get_or_insert(moment);
+                let lasts = until - begun.copied().unwrap_or_default();
+                let is_redirect = |it: &&Archived| it.status != 304 && it.status / 100 == 3;
+                if lasts > DAY || !standing.answers.last().is_some_and(is_redirect) {
+                    return Some(standing.policy);
+                }
+                continue;
+            }
+            gap_until = None;
             if let Some(&at) = begun.filter(|at| self.begins_at(url, **at)) {
                 failing_since = Some(at);
             }

@@ -317,8 +317,7 @@ impl InvalidRecords {
 }
 
 /// The note about URLs that are not requested as they are written.
-const OTHERWISE: &str =
-    "that clients rewrite before the request (dot segments, or ' in a query), decided as written";
+const OTHERWISE: &str = "that clients rewrite before the request (dot segments, ' in a query, or not UTF-8), decided as written";
 
 /// Watches the records of a run, list by list.
 ///

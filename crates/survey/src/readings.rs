@@ -102,7 +102,7 @@ impl Readings {
         timeline: Option<&StoredTimeline<'_>>,
         at: Option<UnixSeconds>,
     ) -> Result<Reads, Damage> {
-        self.at_with((policy, capture), timeline, at, &mut None)
+        self.at_with((policy, capture), timeline, at, &mut Failures::default())
     }
 
     /// As [`Readings::at`], with the failures that were read last.
@@ -111,7 +111,7 @@ impl Readings {
         (policy, capture): (PolicyNumber, &StoredCapture<'_>),
         timeline: Option<&StoredTimeline<'_>>,
         at: Option<UnixSeconds>,
-        known: &mut Option<Failures>,
+        known: &mut Failures,
     ) -> Result<Reads, Damage> {
         let timeline = timeline.map(|timeline| (timeline, self.time(capture, at)));
         let read = |reading: &Reading| capture.read_by(*reading, policy, timeline, known);
@@ -141,7 +141,7 @@ impl Readings {
         timeline: &StoredTimeline<'s>,
     ) -> Result<Vec<ReadPeriod<'s>>, Damage> {
         let moments = timeline.moments().collect::<Result<Vec<_>, Damage>>()?;
-        let (mut periods, mut known) = (Vec::<ReadPeriod<'s>>::new(), None);
+        let (mut periods, mut known) = (Vec::<ReadPeriod<'s>>::new(), Failures::default());
         for (number, moment) in moments.iter().enumerate() {
             let next = moments.get(number + 1).map_or(TIMELINE_SECONDS_END, |next| next.since.0);
             let end = next.saturating_sub(1).max(moment.since.0);

@@ -74,15 +74,14 @@ fn one_row(others: Columns) -> Columns {
 fn every_row_is_a_capture_or_broken() {
     type Row = (Option<&'static str>, Option<i64>, Option<&'static [u8]>);
     type Found = Result<(Fetched, &'static [u8], CaptureNotes), &'static str>;
+    let truncated = EMPTY.with(CaptureNote::Truncated);
     let cut = CaptureNotes::EMPTY.with(CaptureNote::BodyCut);
     let no_subject = "no URL and no host (url, robots_url, uri, host, domain, hostname); name the \
                       field with ‹fields› url=NAME";
-    let no_body = "its status is 200, and its body is null or missing (body, content, robots_txt, text, \
-                   body_base64); name the field with ‹fields› body=NAME";
     let bad_status = "its status is 1000; expected at most three digits, or null";
     let rows: [(Row, Found); 10] = [
         ((Some("a"), Some(200), Some(b"\xff\0")), Ok((Fetched::Status(200), b"\xff\0", EMPTY))),
-        ((Some("b"), Some(200), None), Err(no_body)),
+        ((Some("b"), Some(200), None), Ok((Fetched::BrokenBody, b"", truncated))),
         ((Some("c"), Some(204), None), Ok((Fetched::Status(204), b"", EMPTY))),
         ((Some("d"), Some(404), Some(b"x")), Ok((Fetched::Status(404), b"", EMPTY))),
         ((Some("e"), None, None), Ok((Fetched::NoResponse, b"", EMPTY))),
@@ -302,9 +301,9 @@ fn columns_of_nulls() {
         let capture = &read(one_row(vec![(field, nulls())])).captures[0].capture;
         assert_eq!((capture.answer, capture.captured_at), (Fetched::Status(200), None), "{field}");
     }
-    for field in ["body", "url"] {
-        assert_eq!(read(one_row(vec![(field, nulls())])).broken.len(), 1);
-    }
+    let answer = |field| read(one_row(vec![(field, nulls())])).captures[0].capture.answer;
+    assert_eq!(answer("body"), Fetched::BrokenBody);
+    assert_eq!(read(one_row(vec![("url", nulls())])).broken.len(), 1);
 }
 
 /// The first column of a field that is not null counts, as in JSON Lines.
@@ -521,7 +520,7 @@ fn members_of_texts_are_those_of_json_lines() {
         (r#""status": 200, "body": "a", "error": [1]"#, Some(BrokenBody)),
         (r#""status": 200, "body": "a", "error": 7"#, Some(BrokenBody)),
         (r#""status": 200, "body": "a", "error": 0, "x": NaN"#, Some(Status(200))),
-        (r#""status": 200, "body": null"#, None),
+        (r#""status": 200, "body": null"#, Some(BrokenBody)),
         (r#""status": 404, "at": 1700000000"#, Some(Status(404))),
         (r#""status": null"#, Some(NoResponse)),
         (r#""status": [200], "body": "a""#, None),

@@ -2,15 +2,16 @@
 //!
 //! Rules are compared with URLs as written (RFC 9309, section 2.2.2). Browsers and many libraries resolve dot
 //! segments before they send a request (URL Standard, section 4.4, "path state"), and escape the apostrophe in
-//! a query. The path that they request may be one that another rule decides.
+//! a query. Bytes that are not UTF-8 were text in another encoding, of which browsers request the UTF-8. The path
+//! that they request may be one that another rule decides.
 
 use memchr::{memchr, memchr_iter, memchr2};
 
 use super::split::trim_record;
 
 /// Whether clients of the URL Standard request another path or query than `url` has, which is a URL, or one
-/// without a scheme: it has a dot segment in its path, also with escapes (`/./`, `/x/../`, `/%2e/`), or an
-/// apostrophe in its query.
+/// without a scheme: it has a dot segment in its path, also with escapes (`/./`, `/x/../`, `/%2e/`), an
+/// apostrophe in its query, or bytes that are not UTF-8.
 ///
 /// ```
 /// use portcullis_robots::url::is_requested_otherwise;
@@ -30,7 +31,10 @@ pub fn is_requested_otherwise(url: &[u8]) -> bool {
         Some(mark) => (&rest[end..mark.max(end)], &rest[mark + 1..]),
         None => (&rest[end..], &b""[..]),
     };
-    memchr(b'\'', query).is_some() || path.split(|&byte| byte == b'/').skip(1).any(is_dots)
+    let is_text = str::from_utf8(&rest[end..]).is_ok();
+    !is_text
+        || memchr(b'\'', query).is_some()
+        || path.split(|&byte| byte == b'/').skip(1).any(is_dots)
 }
 
 /// Whether a segment means this folder or the one above.
@@ -47,7 +51,8 @@ fn is_dots(segment: &[u8]) -> bool {
 /// one.
 pub fn may_be_odd(record: &[u8]) -> bool {
     let begins_dots = |slash: usize| matches!(record.get(slash + 1), Some(b'.' | b'%'));
-    memchr2(b' ', b'\'', record).is_some() || memchr_iter(b'/', record).any(begins_dots)
+    let is_odd = memchr2(b' ', b'\'', record).is_some();
+    is_odd || memchr_iter(b'/', record).any(begins_dots) || str::from_utf8(record).is_err()
 }
 
 #[cfg(test)]
@@ -72,7 +77,10 @@ mod tests {
             assert!(is_requested_otherwise(url.as_bytes()), "{url}");
             assert!(may_be_odd(url.as_bytes()), "{url}");
         }
+        assert!(is_requested_otherwise(b"https://a.example/caf\xe9"));
+        assert!(may_be_odd(b"https://a.example/caf\xe9"));
         for url in [
+            "https://a.example/caf\u{e9}",
             "https://a.example",
             "https://a.example/",
             "https://a.example/.x",

@@ -24,7 +24,7 @@ use super::times::{Found, Times};
 use crate::Damage;
 use crate::stored::{Failures, PolicyNumber, Read, RecordPolicy, StoredCapture};
 
-/// Timelines whose failures a session keeps: 256, of 48 bytes.
+/// Timelines whose failures a session keeps: 256.
 ///
 /// Source: our choice. Records of more origins in turn, with long failures each, read these again.
 const FAILURES_KEPT: usize = 256;
@@ -38,7 +38,7 @@ pub(super) struct Copies {
     /// The answers of the block to each question.
     columns: usize,
     /// The failures of the timelines that were asked about last, by the number of the timeline.
-    failures: Vec<Option<Failures>>,
+    failures: Vec<Failures>,
 }
 
 impl Copies {
@@ -168,7 +168,7 @@ impl Classifier {
         let timeline = self.set.timeline_of(scheme, key)?;
         let at = at.or(self.at).unwrap_or_else(|| self.newest(capture));
         let timeline = timeline.as_ref().map(|timeline| (timeline, at));
-        capture.read_by(reading, policy, timeline, &mut None)
+        capture.read_by(reading, policy, timeline, &mut Failures::default())
     }
 
     /// Returns the time of the newest policies: that as of which the set was settled, as for the dialect.
@@ -196,7 +196,7 @@ impl Classifier {
             (true, _) => Some(self.set.timeline(self.capture_of(pieces.host_of_url(first))?)?),
         };
         let at = times.of(first).unwrap_or_else(|| self.newest(&capture));
-        copies.failures.resize(FAILURES_KEPT, None);
+        copies.failures.resize(FAILURES_KEPT, Failures::default());
         let number = timeline.as_ref().map_or(0, |timeline| timeline.capture() as usize);
         let known = &mut copies.failures[number % FAILURES_KEPT];
         let timeline = timeline.as_ref().map(|timeline| (timeline, at));

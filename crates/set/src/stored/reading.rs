@@ -13,10 +13,13 @@
 //! copy lasts: a copy that is not known never allows.
 //!
 //! † A gap is kept as a file would be, because a crawler has a file that the archive does not have: after it,
-//! the outcome of the gap decides for as long as a copy lasts.
+//! the outcome of the gap decides for as long as a copy lasts. A missing target is such a gap if it was missing
+//! for more than a day: until then, its capture may only be later than that of the redirect.
 //!
 //! Cost: a last file is looked for through all failures since then, one binary search each. A caller that keeps
 //! the [`Failures`] of an origin reads each of them once.
+
+use std::collections::BTreeMap;
 
 use portcullis_dialect::decision::{PolicyState, Reason};
 use portcullis_dialect::dialect::AccessOutcome;
@@ -68,7 +71,7 @@ impl<'s> StoredCapture<'s> {
         reading: Reading,
         policy: PolicyNumber,
         timeline: Option<(&StoredTimeline<'s>, UnixSeconds)>,
-        known: &mut Option<Failures>,
+        known: &mut Failures,
     ) -> Result<Option<Read>, Damage> {
         match (reading.without_file, timeline) {
             (WithoutFile::AsDialect, _) | (WithoutFile::LastCopy { .. }, None) => Ok(None),
@@ -80,8 +83,7 @@ impl<'s> StoredCapture<'s> {
                 let Some(failure) = failure.filter(|it| it.given != Given::NotKnown) else {
                     return Ok(None);
                 };
-                let failures = Failures::up_to(at, timeline, *known)?;
-                *known = Some(failures);
+                let failures = known.up_to(at, timeline)?;
                 let seconds = u64::from(days) * DAY_SECONDS;
                 let is_given_up = |since| at.since(since) > seconds;
                 Ok(match failures.dated.is_some_and(is_given_up) {
@@ -134,14 +136,26 @@ impl<'s> StoredCapture<'s> {
     }
 }
 
-/// Failures of one origin that follow one another, and what was before them. A caller keeps them, so that all
-/// questions about one origin read its moments once.
-#[derive(Clone, Copy, Debug)]
+/// Runs of failures that are kept of one timeline: 1,024, of about 64 bytes.
+///
+/// Source: our choice. Questions about times of more runs in turn read theirs again.
+const RUNS_KEPT: usize = 1024;
+
+/// The failures of one origin that were read. A caller keeps them, so that all questions about one origin read its
+/// moments once.
+#[derive(Clone, Debug, Default)]
 pub struct Failures {
     /// The number that the timeline has.
-    timeline: u32,
-    /// When the oldest and the newest of them begin.
-    begin: [UnixSeconds; 2],
+    timeline: Option<u32>,
+    /// By the beginning of the newest failure.
+    runs: BTreeMap<UnixSeconds, Run>,
+}
+
+/// Failures that follow one another, and what was before them.
+#[derive(Clone, Copy, Debug)]
+struct Run {
+    /// When the oldest of them begins.
+    oldest: UnixSeconds,
     /// When the oldest that has a date begins.
     dated: Option<UnixSeconds>,
     /// The policy of the file or the gap before them; `None` if there is neither.
@@ -149,36 +163,53 @@ pub struct Failures {
 }
 
 impl Failures {
-    /// Returns the failures up to a time. `known` may be of any time, and of any origin.
-    fn up_to(
-        at: UnixSeconds,
-        timeline: &StoredTimeline<'_>,
-        known: Option<Failures>,
-    ) -> Result<Failures, Damage> {
-        let number = timeline.capture();
-        let known = known.filter(|known| known.timeline == number);
-        let mut all = Failures { timeline: number, begin: [at; 2], dated: None, file: None };
-        let (mut time, mut is_newest) = (at, true);
-        loop {
-            let Some(found) = timeline.find(time) else { return Ok(all) };
+    /// Returns the failures up to a time, which may be any.
+    fn up_to(&mut self, at: UnixSeconds, timeline: &StoredTimeline<'_>) -> Result<Run, Damage> {
+        if self.timeline != Some(timeline.capture()) || self.runs.len() >= RUNS_KEPT {
+            *self = Failures { timeline: Some(timeline.capture()), runs: BTreeMap::new() };
+        }
+        let mut run = Run { oldest: at, dated: None, file: None };
+        let (mut time, mut newest, mut gap_until) = (at, None, None);
+        while let Some(found) = timeline.find(time) {
             let moment = timeline.moment(found)?;
-            let covers = |it: &Failures| it.begin[0] <= moment.since && moment.since <= it.begin[1];
-            if let Some(known) = known.filter(covers) {
-                let newest = if is_newest { known.begin[1] } else { all.begin[1] };
-                let (begin, dated) = ([known.begin[0], newest], known.dated.or(all.dated));
-                return Ok(Failures { begin, dated, ..known });
+            newest.get_or_insert(moment.since);
+            if let Some((known, older)) = self.run_of(moment.since) {
+                self.runs.remove(&known);
+                newest = newest.max(Some(known));
+                run = Run { dated: older.dated.or(run.dated), ..older };
+                break;
             }
             match moment.capture.failure(moment.policy)? {
-                Some(failure) if failure.given != Given::NotKnown => {}
-                _ => return Ok(Failures { file: Some(moment.policy), ..all }),
+                Some(failure) if failure.given != Given::NotKnown => {
+                    gap_until = None;
+                    // A capture without a date does not say when it failed, even when its outage becomes long.
+                    if moment.since.0 > 0 && moment.begins_at_capture() {
+                        run.dated = Some(moment.since);
+                    }
+                }
+                Some(_) if moment.capture.facts.lacks_target() => {
+                    let until: UnixSeconds = *gap_until.get_or_insert(time);
+                    if until.since(moment.since) > DAY_SECONDS {
+                        run.file = Some(moment.policy);
+                        break;
+                    }
+                }
+                _ => {
+                    run.file = Some(moment.policy);
+                    break;
+                }
             }
-            all.begin = [moment.since, if is_newest { moment.since } else { all.begin[1] }];
-            // A capture without a date does not say when it failed, even when its outage becomes long.
-            if moment.since.0 > 0 && moment.begins_at_capture() {
-                all.dated = Some(moment.since);
-            }
-            let Some(before) = moment.since.min(time).0.checked_sub(1) else { return Ok(all) };
-            (time, is_newest) = (UnixSeconds(before), false);
+            run.oldest = moment.since;
+            let Some(before) = moment.since.min(time).0.checked_sub(1) else { break };
+            time = UnixSeconds(before);
         }
+        self.runs.extend(newest.map(|newest| (newest, run)));
+        Ok(run)
+    }
+
+    /// Returns the run that has a failure that begins at a time, and when its newest one begins.
+    fn run_of(&self, since: UnixSeconds) -> Option<(UnixSeconds, Run)> {
+        let (newest, run) = self.runs.range(since..).next()?;
+        (run.oldest <= since).then_some((*newest, *run))
     }
 }

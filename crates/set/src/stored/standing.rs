@@ -144,9 +144,11 @@ impl<C: Copy + From<AccessOutcome>, L> Step<C, L> {
     /// Returns the step from this one to the target of a redirect.
     fn then(self, view: View<C, L>) -> Step<C, L> {
         let (left, newest) = (self.view.newest.facts, view.newest.facts);
-        let is_older =
-            |(to, from): (UnixSeconds, UnixSeconds)| from.since(to) > LOOP_AGE_SECONDS_MAX;
-        let is_old = newest.captured_at.zip(left.captured_at).is_some_and(is_older);
+        // A capture without a date is older than all others.
+        let is_older = |from: UnixSeconds| {
+            newest.captured_at.is_none_or(|to| from.since(to) > LOOP_AGE_SECONDS_MAX)
+        };
+        let is_old = left.captured_at.is_some_and(is_older);
         let copies = self.copy.into_iter().chain(view.file);
         Step {
             followed: self.followed + 1 + u32::from(newest.redirects_followed),
