@@ -40,8 +40,8 @@ pub(crate) use normal::{are_plain, push_normal_text};
 pub use normal::{index_page_text, normal_text};
 pub(crate) use plain::IsPlain;
 pub use plain::{
-    EachUrl, PlainUrl, Recalled, UnusualBytes, UrlBeginning, UrlHead, UrlText, is_plain,
-    plain_head, plain_urls,
+    EachUrl, PlainUrl, UnusualBytes, UrlBeginning, UrlHead, UrlText, is_plain, plain_head,
+    plain_urls,
 };
 pub use requested::{is_requested_otherwise, may_be_odd};
 pub use split::{BadUrl, SplitUrl, split, split_assuming, unclear_path};

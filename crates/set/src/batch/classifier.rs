@@ -327,7 +327,7 @@ impl Classifier {
             false => host.candidate.position(),
             true => self.set.position_of(EVERY_HOST)?,
         };
-        self.set.capture_of(position, host.is_https)
+        self.set.capture_of(position, host.is_https())
     }
 
     /// Returns the policy of an origin and its capture, as of a time or after all captures.

@@ -13,8 +13,8 @@ use std::slice::IterMut;
 use portcullis_dialect::dialect::PathRules;
 use portcullis_engine::vectors::Vectors;
 use portcullis_robots::url::{
-    BadUrl, EachUrl, PlainUrl, Recalled, UrlBeginning, UrlHead, UrlText, compared_path, host_key,
-    may_be_odd, plain_urls, split_assuming,
+    BadUrl, EachUrl, PlainUrl, UrlBeginning, UrlHead, UrlText, compared_path, host_key, may_be_odd,
+    plain_urls, split_assuming,
 };
 
 use super::known::{FoundHost, KnownHosts};
@@ -68,7 +68,6 @@ pub(super) struct Host {
     policy: RecordPolicy,
     /// The host in the set, once it has been found.
     pub(super) candidate: Candidate,
-    pub(super) is_https: bool,
     text: HostText,
 }
 
@@ -78,7 +77,7 @@ enum HostText {
     /// In the head of a plain URL.
     Plain(UrlHead),
     /// In [`Pieces::others`].
-    Other(u32),
+    Other { number: u32, is_https: bool },
 }
 
 /// A host whose URL is not plain.
@@ -139,51 +138,52 @@ struct Filling<'r, 's> {
     table: Option<&'s HostTable<'s>>,
 }
 
-impl<'r> EachUrl<'r> for Filling<'r, '_> {
-    type Known = FoundHost;
-
+impl Filling<'_, '_> {
+    /// Returns the number of the next URL.
     #[inline(always)]
-    fn recall(&mut self, beginning: &UrlBeginning) -> Option<(UrlHead, FoundHost)> {
-        self.pieces.known.find(beginning)
+    fn next(&self) -> u32 {
+        (self.pieces.urls - self.paths.len()) as u32
+    }
+
+    /// Pushes the host of the next URL, which is plain.
+    #[inline(always)]
+    fn push(&mut self, head: UrlHead, FoundHost { policy, candidate }: FoundHost) {
+        let (url, text) = (self.next(), HostText::Plain(head));
+        self.pieces.hosts.push(Host { url, policy, candidate, text });
+    }
+}
+
+impl<'r> EachUrl<'r> for Filling<'r, '_> {
+    #[inline(always)]
+    fn recall(&mut self, beginning: &UrlBeginning) -> Option<UrlHead> {
+        let (head, found) = self.pieces.known.find(beginning)?;
+        self.push(head, found);
+        Some(head)
     }
 
     #[inline(always)]
-    fn head(
-        &mut self,
-        url: usize,
-        record: &'r [u8],
-        head: UrlHead,
-        recalled: Recalled<'_, FoundHost>,
-    ) {
-        let Filling { pieces, table, .. } = self;
-        let FoundHost { policy, candidate } = match recalled {
-            Recalled::Known(found) => found,
-            Recalled::New(_) => FoundHost::default(),
-        };
-        let (is_https, text) = (head.is_https(), HostText::Plain(head));
-        pieces.hosts.push(Host { url: url as u32, policy, candidate, is_https, text });
-        if let (Some(table), Recalled::New(beginning)) = (table, recalled) {
+    fn head(&mut self, record: &'r [u8], head: UrlHead, beginning: Option<&UrlBeginning>) {
+        self.push(head, FoundHost::default());
+        if let Some(table) = self.table {
             let remembered = beginning.map(|beginning| (*beginning, head));
-            pieces.search(table, head.key(record), remembered);
+            self.pieces.search(table, head.key(record), remembered);
         }
     }
 
     #[inline(always)]
-    fn url(&mut self, number: usize, record: &'r [u8], plain_url: Option<PlainUrl>) {
-        let Filling { pieces, paths, splitting, table } = self;
-        let url = number as u32;
+    fn url(&mut self, record: &'r [u8], plain_url: Option<PlainUrl>) {
         let path = match plain_url {
-            None => pieces.push_other(url, record, *splitting, *table),
+            None => self.pieces.push_other(self.next(), record, self.splitting, self.table),
             Some(PlainUrl { head, has_plain_path, .. }) => {
                 let path = &record[head.bytes()..];
                 match has_plain_path {
                     true if path.is_empty() => path_of_none(),
                     true => path,
-                    false => pieces.normal_path(url, record, path, splitting.0),
+                    false => self.pieces.normal_path(self.next(), record, path, self.splitting.0),
                 }
             }
         };
-        *paths.next().expect("a path for each URL") = path;
+        *self.paths.next().expect("a path for each URL") = path;
     }
 }
 
@@ -195,6 +195,15 @@ impl Host {
         self.url as usize
     }
 
+    /// Returns whether the scheme is https.
+    #[inline]
+    pub(super) fn is_https(&self) -> bool {
+        match self.text {
+            HostText::Plain(head) => head.is_https(),
+            HostText::Other { is_https, .. } => is_https,
+        }
+    }
+
     /// Returns scheme and key.
     fn scheme_and_key<'p>(
         &self,
@@ -203,7 +212,7 @@ impl Host {
     ) -> [&'p [u8]; 2] {
         match self.text {
             HostText::Plain(head) => [head.scheme(record), head.key(record)],
-            HostText::Other(number) => {
+            HostText::Other { number, .. } => {
                 let OtherHost { scheme, key, .. } = others[number as usize];
                 [written.get(scheme, record), written.get(key, record)]
             }
@@ -316,11 +325,11 @@ impl Pieces {
         let is_invalid = split.is_err();
         let [scheme, key, path] = split.unwrap_or_default();
         let place = place(self.written.get(scheme, record));
-        let (is_https, text) = (place == Place::Https, HostText::Other(self.others.len() as u32));
+        let (number, is_https) = (self.others.len() as u32, place == Place::Https);
         self.others.push(OtherHost { place, scheme, key });
         let policy = if is_invalid { RecordPolicy::NO_URL } else { RecordPolicy::default() };
-        let candidate = Candidate::default();
-        self.hosts.push(Host { url, policy, candidate, is_https, text });
+        let (candidate, text) = (Candidate::default(), HostText::Other { number, is_https });
+        self.hosts.push(Host { url, policy, candidate, text });
         if let Some(table) = table.filter(|_| !is_invalid) {
             let written = std::mem::take(&mut self.written);
             let [scheme, key] = [scheme, key].map(|piece| written.get(piece, record));
@@ -373,7 +382,7 @@ impl Pieces {
             let host = &mut self.hosts[host as usize];
             host.candidate = candidate;
             let found = match search.is_whole() {
-                true => table.policy(candidate, search, host.is_https),
+                true => table.policy(candidate, search, host.is_https()),
                 false => None,
             };
             let policy = match found {
@@ -464,12 +473,12 @@ fn policy_of_other(
 ) -> Result<RecordPolicy, Damage> {
     let place = match host.text {
         HostText::Plain(_) => Place::Http,
-        HostText::Other(number) => pieces.0[number as usize].place,
+        HostText::Other { number, .. } => pieces.0[number as usize].place,
     };
     let [scheme, key] = host.scheme_and_key(pieces, record);
     let key = searched_key(place, scheme, key);
     let policies = table.search_again(&mut host.candidate, &key)?;
-    Ok(policies[usize::from(host.is_https)])
+    Ok(policies[usize::from(host.is_https())])
 }
 
 /// Returns the key under which a host is looked up: with its scheme, unless that is http or https.
@@ -530,7 +539,8 @@ mod tests {
                     }
                     let OriginRecords { scheme, key, .. } =
                         pieces.origins(&records).nth(number).unwrap();
-                    let Host { policy, is_https, .. } = pieces.hosts()[number];
+                    let host = pieces.hosts()[number];
+                    let (policy, is_https) = (host.policy, host.is_https());
                     let is_invalid = policy == RecordPolicy::NO_URL;
                     assert!(pieces.urls_of_host(number).contains(&url));
                     assert!(

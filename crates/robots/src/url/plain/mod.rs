@@ -408,9 +408,10 @@ pub struct PlainUrl {
 /// scheme, host and port.
 pub type UrlBeginning = [u8; WIDTH];
 
-/// Returns the beginning of a record that begins with a chunk, if it fits into one.
+/// Returns the beginning of a record that begins with a chunk, and the place of its last `/`, if that is in the
+/// chunk.
 #[inline(always)]
-fn beginning_of<C: Chunks>(chunks: C, first: C::Chunk) -> Option<UrlBeginning> {
+fn beginning_of<C: Chunks>(chunks: C, first: C::Chunk) -> Option<(UrlBeginning, usize)> {
     // The first `/` after those of the scheme.
     let end = (chunks.equal(first, b'/') & !first_bits(SHORTEST_BYTES)).trailing_zeros() as usize;
     const KEPT: [u8; 2 * WIDTH] = {
@@ -423,16 +424,7 @@ fn beginning_of<C: Chunks>(chunks: C, first: C::Chunk) -> Option<UrlBeginning> {
         kept
     };
     let kept = KEPT[..].get((WIDTH - 1).checked_sub(end)?..)?.first_chunk()?;
-    Some(chunks.bytes(chunks.and(first, chunks.load(kept))))
-}
-
-/// Whether a scheme and host were met before.
-#[derive(Clone, Copy, Debug)]
-pub enum Recalled<'b, K> {
-    /// They were, and this is known of them.
-    Known(K),
-    /// They were not. The beginning of their URLs, if it is short.
-    New(Option<&'b UrlBeginning>),
+    Some((chunks.bytes(chunks.and(first, chunks.load(kept))), end))
 }
 
 /// The bytes of the shortest scheme and host: `http://a`.
@@ -490,28 +482,20 @@ impl UnusualBytes {
     }
 }
 
-/// The receiver of each URL of a block. Its functions should be `inline(always)`, so that they
+/// The receiver of each URL of a block, in order. Its functions should be `inline(always)`, so that they
 /// are compiled for the vectors.
 pub trait EachUrl<'r> {
-    /// The facts that are known of the scheme and host of earlier URLs.
-    type Known: Copy;
+    /// Takes the head of the next record, which does not share that of the previous one, by its beginning.
+    /// `None` unless the head of plain URLs with this beginning was met before; otherwise returns it.
+    fn recall(&mut self, beginning: &UrlBeginning) -> Option<UrlHead>;
 
-    /// Returns the head of earlier plain URLs with this beginning, and what is known of it.
-    fn recall(&mut self, beginning: &UrlBeginning) -> Option<(UrlHead, Self::Known)>;
+    /// Takes the head of the next record if it is plain, does not share that of the previous record, and is not
+    /// recalled. Has the beginning of its URLs if that is short.
+    fn head(&mut self, record: &'r [u8], head: UrlHead, beginning: Option<&UrlBeginning>);
 
-    /// Takes the head of the record with this number, the next one, if it is plain and does not share that of
-    /// the previous record.
-    fn head(
-        &mut self,
-        number: usize,
-        record: &'r [u8],
-        head: UrlHead,
-        recalled: Recalled<'_, Self::Known>,
-    );
-
-    /// Takes the record with this number, and what [`plain_head`] and [`is_plain`] say about it;
+    /// Takes the next record, and what [`plain_head`] and [`is_plain`] say about it;
     /// `None` if it has no plain head, or an [unclear path](super::unclear_path). Its head means nothing then.
-    fn url(&mut self, number: usize, record: &'r [u8], plain_url: Option<PlainUrl>);
+    fn url(&mut self, record: &'r [u8], plain_url: Option<PlainUrl>);
 }
 
 /// Calls `each` with each record, in order.
@@ -552,35 +536,44 @@ impl<'r, R: UrlText, E: EachUrl<'r>> PlainUrls<'r, '_, R, E> {
         let PlainUrls { records, escapes, each } = self;
         let changed = (escapes, chunks.changed_by(escapes));
         let mut last = LastHead::none(chunks);
-        for (number, record) in records.iter().enumerate() {
+        for record in records {
             let (is_usual, record) = (record.is_usual(), record.url());
             let is_usual = C::FINDS_UNUSUAL && is_usual && record.len() <= URL_BYTES_MAX;
             let first = match record.first_chunk() {
                 Some(bytes) => chunks.load(bytes),
                 None => chunks.load(&padded(record)),
             };
-            let same = last.shares(chunks, first);
-            if is_usual && same > last.shared_bytes {
+            let same = u64::from(chunks.same(first, last.first));
+            let is_same = same & last.shared == last.shared;
+            if is_usual && is_same {
                 // Nearly all records of a list in order.
                 let (head, is_shared, has_plain_path) = (last.head, true, true);
-                each.url(number, record, Some(PlainUrl { head, is_shared, has_plain_path }));
+                each.url(record, Some(PlainUrl { head, is_shared, has_plain_path }));
                 continue;
             }
-            let is_shared = last.is_shared(record, same);
+            let is_shared = match same == u64::from(u32::MAX) && last.head.bytes() >= WIDTH {
+                true => last.is_shared(record),
+                false => is_same && may_be_plain(record),
+            };
             if !is_shared {
                 let beginning = beginning_of(chunks, first);
                 let beginning = beginning.as_ref().filter(|_| is_usual || may_be_plain(record));
-                let (head, recalled) = match beginning.and_then(|it| each.recall(it)) {
-                    Some((head, known)) => (Some(head), Recalled::Known(known)),
-                    None => (head_of(chunks, record, first), Recalled::New(beginning)),
+                last = match beginning.and_then(|(it, end)| Some((each.recall(it)?, end))) {
+                    Some((head, end)) => {
+                        LastHead { head, shared: LastHead::<C>::shared(*end), record, first }
+                    }
+                    None => match head_of(chunks, record, first) {
+                        Some(head) => {
+                            each.head(record, head, beginning.map(|(it, _)| it));
+                            LastHead::new(head, record, first)
+                        }
+                        None => {
+                            last = LastHead::none(chunks);
+                            each.url(record, None);
+                            continue;
+                        }
+                    },
                 };
-                let Some(head) = head else {
-                    last = LastHead::none(chunks);
-                    each.url(number, record, None);
-                    continue;
-                };
-                last = LastHead::new(head, record, first);
-                each.head(number, record, head, recalled);
             }
             let head = last.head;
             let has_plain_path = match is_usual {
@@ -594,7 +587,7 @@ impl<'r, R: UrlText, E: EachUrl<'r>> PlainUrls<'r, '_, R, E> {
                     None
                 }
             };
-            each.url(number, record, plain_url);
+            each.url(record, plain_url);
         }
     }
 }
@@ -624,8 +617,9 @@ fn has_plain_path<C: Chunks>(
 /// The head of the last record, which the next one may share.
 struct LastHead<'r, C: Chunks> {
     head: UrlHead,
-    /// The bytes of the head; more than a chunk has if no record shares it.
-    shared_bytes: usize,
+    /// A mask of the bytes of the head and the `/` after it. All 64, which no chunk has, if the head is no shorter
+    /// than a chunk, or no record shares it.
+    shared: u64,
     record: &'r [u8],
     first: C::Chunk,
 }
@@ -635,33 +629,27 @@ impl<'r, C: Chunks> LastHead<'r, C> {
     #[inline(always)]
     fn none(chunks: C) -> LastHead<'r, C> {
         let head = UrlHead(NonZero::<u64>::MAX);
-        let first = chunks.load(&[0; WIDTH]);
-        LastHead { head, shared_bytes: usize::MAX, record: &[], first }
+        LastHead { head, shared: u64::MAX, record: &[], first: chunks.load(&[0; WIDTH]) }
     }
 
     /// Returns the head of a record. A record without a path shares it with none.
     #[inline(always)]
     fn new(head: UrlHead, record: &'r [u8], first: C::Chunk) -> LastHead<'r, C> {
-        let shared_bytes = if head.bytes() == record.len() { usize::MAX } else { head.bytes() };
-        LastHead { head, shared_bytes, record, first }
+        let is_short = head.bytes() < WIDTH.min(record.len());
+        let shared = if is_short { Self::shared(head.bytes()) } else { u64::MAX };
+        LastHead { head, shared, record, first }
     }
 
-    /// Returns how many bytes of the first chunk a record shares.
+    /// Returns a mask of so many bytes and the next one.
     #[inline(always)]
-    fn shares(&self, chunks: C, first: C::Chunk) -> usize {
-        (!chunks.same(first, self.first)).trailing_zeros() as usize
+    fn shared(bytes: usize) -> u64 {
+        u64::MAX >> (63 - bytes)
     }
 
-    /// See [`UrlHead::is_shared`]. The record shares `same` bytes of the first chunk.
+    /// See [`UrlHead::is_shared`], for a head that is no shorter than a chunk.
     #[inline(always)]
-    fn is_shared(&self, record: &[u8], same: usize) -> bool {
-        // Including the `/` after the head.
-        match same {
-            WIDTH if self.shared_bytes >= WIDTH => {
-                self.shared_bytes <= record.len() && self.head.is_shared(self.record, record)
-            }
-            same => same > self.shared_bytes && may_be_plain(record),
-        }
+    fn is_shared(&self, record: &[u8]) -> bool {
+        self.head.bytes() < self.record.len() && self.head.is_shared(self.record, record)
     }
 }
 

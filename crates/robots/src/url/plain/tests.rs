@@ -104,34 +104,24 @@ struct Found<'r> {
 }
 
 impl<'r> EachUrl<'r> for Found<'r> {
-    type Known = UrlBeginning;
-
-    fn recall(&mut self, beginning: &UrlBeginning) -> Option<(UrlHead, UrlBeginning)> {
+    fn recall(&mut self, beginning: &UrlBeginning) -> Option<UrlHead> {
         let known = HEADS.with_borrow(|heads| heads.get(beginning).copied());
-        known.filter(|_| self.remembers).map(|head| (head, *beginning))
+        let head = known.filter(|_| self.remembers)?;
+        self.head(self.records[self.urls.len()], head, Some(beginning));
+        Some(head)
     }
 
-    fn head(
-        &mut self,
-        number: usize,
-        record: &'r [u8],
-        head: UrlHead,
-        recalled: Recalled<'_, UrlBeginning>,
-    ) {
-        let beginning = match recalled {
-            Recalled::Known(beginning) => Some(beginning),
-            Recalled::New(beginning) => beginning.copied(),
-        };
+    fn head(&mut self, record: &'r [u8], head: UrlHead, beginning: Option<&UrlBeginning>) {
         if let Some(beginning) = beginning {
             assert!(record.starts_with(&beginning[..head.bytes().min(WIDTH)]));
-            HEADS.with_borrow_mut(|heads| heads.insert(beginning, head));
+            HEADS.with_borrow_mut(|heads| heads.insert(*beginning, head));
         }
-        assert_eq!(self.next.replace((number, head)), None);
+        assert_eq!(self.next.replace((self.urls.len(), head)), None);
     }
 
-    fn url(&mut self, number: usize, record: &'r [u8], plain_url: Option<PlainUrl>) {
+    fn url(&mut self, record: &'r [u8], plain_url: Option<PlainUrl>) {
+        let number = self.urls.len();
         assert_eq!(record, self.records[number]);
-        assert_eq!(number, self.urls.len());
         let next = self.next.take();
         match plain_url {
             Some(it) => assert_eq!(next, (!it.is_shared).then_some((number, it.head))),
