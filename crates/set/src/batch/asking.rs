@@ -23,6 +23,7 @@ use portcullis_engine::block::{Block, BlockMemory, Start};
 use portcullis_engine::vectors::{Kind, Work};
 use portcullis_engine::{Line, Outcome, Settings, StepCounts};
 
+use super::pieces::Pieces;
 use crate::Damage;
 use crate::stored::{PatternKey, PolicyNumber, RecordPolicy, RuleGroupPlace};
 
@@ -61,6 +62,8 @@ impl EntryNumber {
 pub(super) enum Entries<'b> {
     /// For each question, all entries of a policy, as many as are said.
     OfPolicies(&'b [RecordPolicy], usize),
+    /// For each URL, the only entry of its policy.
+    OfUrls(&'b Pieces),
     /// For each question one entry.
     Each(&'b [EntryNumber]),
 }
@@ -70,6 +73,7 @@ impl Entries<'_> {
     fn len(&self) -> usize {
         match self {
             Entries::OfPolicies(policies, _) => policies.len(),
+            Entries::OfUrls(pieces) => pieces.len(),
             Entries::Each(entries) => entries.len(),
         }
     }
@@ -78,7 +82,7 @@ impl Entries<'_> {
     fn columns(&self) -> usize {
         match self {
             Entries::OfPolicies(_, columns) => *columns,
-            Entries::Each(_) => 1,
+            Entries::OfUrls(_) | Entries::Each(_) => 1,
         }
     }
 }
@@ -242,30 +246,10 @@ impl Starts {
         }
     }
 
-    /// Stores the starts of the answers to each question in `all`, and prefetches their rule sets. Returns
-    /// the largest number: these loads are independent, so the processor overlaps them.
-    fn collect(&self, entries: Entries<'_>, lines: &[Line], all: &mut Vec<Start>) -> u32 {
-        match entries {
-            Entries::Each(entries) => {
-                self.collect_by(1, entries.len(), entries.iter().map(|it| it.0), lines, all)
-            }
-            Entries::OfPolicies(policies, columns) => {
-                self.collect_by(columns, policies.len(), policies.iter().map(|it| it.0), lines, all)
-            }
-        }
-    }
-
-    /// Like [`Starts::collect`], for so many questions. With one column, an entry has the number of its
-    /// policy.
-    #[inline(never)] // Its loop needs all registers.
-    fn collect_by(
-        &self,
-        columns: usize,
-        questions: usize,
-        numbers: impl Iterator<Item = u32>,
-        lines: &[Line],
-        all: &mut Vec<Start>,
-    ) -> u32 {
+    /// Stores the starts of the answers to each question, and the policies of URLs, in `asked`, and prefetches their
+    /// rule sets. Returns the largest number: these loads are independent, so the processor overlaps them.
+    #[inline(never)] // Its loops need all registers.
+    fn collect(&self, entries: Entries<'_>, lines: &[Line], asked: &mut Asked) -> u32 {
         let mut largest = 0;
         let mut load = |place: usize| {
             let word = self.word_at(place);
@@ -274,24 +258,28 @@ impl Starts {
             start.prefetch(lines);
             start
         };
-        all.resize(questions * columns, fixed(UNKNOWN));
-        if columns == 1 {
-            // Neighbours in a grouped list share a policy, and neighbours in other lists rarely do.
-            let (mut last, mut start) = (RecordPolicy::UNKNOWN.0, fixed(UNKNOWN));
-            for (own, number) in all.iter_mut().zip(numbers) {
-                if number != last {
-                    (last, start) = (number, load(number.wrapping_add(MARKERS) as usize));
-                }
-                *own = start;
+        let Asked { starts: all, policies, .. } = asked;
+        all.resize(entries.len() * entries.columns(), fixed(UNKNOWN));
+        // Without a policy, or with one column, an entry has the number of the policy.
+        let place = |number: u32| number.wrapping_add(MARKERS) as usize;
+        match entries {
+            Entries::OfUrls(pieces) => pieces.spread(policies, all, |it| load(place(it.0))),
+            Entries::Each(entries) => {
+                all.iter_mut().zip(entries).for_each(|(own, entry)| *own = load(place(entry.0)));
             }
-            return largest;
-        }
-        for (starts, policy) in all.chunks_exact_mut(columns.max(1)).zip(numbers) {
-            match RecordPolicy(policy).number() {
-                None => starts.fill(load(policy.wrapping_add(MARKERS) as usize)),
-                Some(policy) => {
-                    let first = policy.index() * columns + MARKERS as usize;
-                    starts.iter_mut().zip(first..).for_each(|(own, entry)| *own = load(entry));
+            Entries::OfPolicies(policies, 1) => {
+                all.iter_mut().zip(policies).for_each(|(own, it)| *own = load(place(it.0)));
+            }
+            Entries::OfPolicies(policies, columns) => {
+                for (starts, policy) in all.chunks_exact_mut(columns.max(1)).zip(policies) {
+                    match policy.number() {
+                        None => starts.fill(load(place(policy.0))),
+                        Some(policy) => {
+                            let first = policy.index() * columns + MARKERS as usize;
+                            let own = starts.iter_mut().zip(first..);
+                            own.for_each(|(own, entry)| *own = load(entry));
+                        }
+                    }
                 }
             }
         }
@@ -316,6 +304,8 @@ pub(super) struct Questions<'b> {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Asked {
     starts: Vec<Start>,
+    /// The policies of the URLs of the last block that was asked about by URL.
+    pub policies: Vec<RecordPolicy>,
     block: BlockMemory,
     /// For each answer that one of several rule groups decided: its number, and the place of the rule group in
     /// the entry. Ascending.
@@ -342,10 +332,10 @@ impl Asked {
         assert_eq!(entries.len(), paths.len(), "one path per question");
         self.block.clear();
         self.decisions.clear();
-        let mut largest = starts.collect(entries, lines, &mut self.starts);
+        let mut largest = starts.collect(entries, lines, self);
         if largest == UNRESOLVED {
             resolve()?;
-            largest = starts.collect(entries, lines, &mut self.starts);
+            largest = starts.collect(entries, lines, self);
         }
         self.block.query(Block { lines, starts: &self.starts, paths, settings });
         if largest >= Start::opaque(SEVERAL).word()

@@ -23,7 +23,7 @@ use portcullis_robots::syntax::NoteSet;
 
 use super::asking::{Asked, Beginning, Entries, EntryNumber, Part, Questions, Starts};
 use super::freshness::Freshness;
-use super::pieces::Host;
+use super::pieces::{Host, Pieces};
 use crate::layout::EVERY_HOST;
 use crate::stored::{
     AgentTokens, AppliedGroups, Effect, PolicyEntry, PolicyNumber, Read, RecordPolicy, RuleGroup,
@@ -371,17 +371,35 @@ impl Classifier {
         asked: &mut Asked,
     ) -> Result<(), Damage> {
         let entries = Entries::OfPolicies(policies, self.agents.len());
-        self.decide_by(entries, paths, asked, || {
-            let numbers = policies.iter().filter_map(|policy| policy.number());
-            let mut unresolved: Vec<_> = numbers.filter(|it| !self.is_resolved(*it)).collect();
-            unresolved.dedup();
-            unresolved.iter().for_each(|&policy| self.set.prefetch_head(policy));
-            unresolved.iter().for_each(|&policy| self.set.prefetch_rules(policy, &self.tokens));
-            let mut memory = (FirstColumns::default(), Vec::new());
-            unresolved.into_iter().try_for_each(|policy| self.resolve(policy, &mut memory))
-        })?;
+        self.decide_by(entries, paths, asked, || self.resolve_all(policies.iter().copied()))?;
         self.always_allow(paths, asked, |question| policies[question].number().is_some());
         Ok(())
+    }
+
+    /// Decides each path of a block for the only agent, according to the policies of the hosts of the URLs, which
+    /// are those of [`Asked`] then.
+    pub(super) fn decide_urls(
+        &self,
+        pieces: &Pieces,
+        paths: &[&[u8]],
+        asked: &mut Asked,
+    ) -> Result<(), Damage> {
+        let policies = || pieces.hosts().iter().map(|host| host.policy);
+        let entries = Entries::OfUrls(pieces);
+        self.decide_by(entries, paths, asked, || self.resolve_all(policies()))?;
+        self.always_allow(paths, asked, |url| pieces.host_of_url(url).policy.number().is_some());
+        Ok(())
+    }
+
+    /// Finds where the answers of policies begin that are asked about for the first time.
+    fn resolve_all(&self, policies: impl Iterator<Item = RecordPolicy>) -> Result<(), Damage> {
+        let numbers = policies.filter_map(RecordPolicy::number);
+        let mut unresolved: Vec<_> = numbers.filter(|it| !self.is_resolved(*it)).collect();
+        unresolved.dedup();
+        unresolved.iter().for_each(|&policy| self.set.prefetch_head(policy));
+        unresolved.iter().for_each(|&policy| self.set.prefetch_rules(policy, &self.tokens));
+        let mut memory = (FirstColumns::default(), Vec::new());
+        unresolved.into_iter().try_for_each(|policy| self.resolve(policy, &mut memory))
     }
 
     /// Decides a block of questions. `resolve` finds where the answers of entries begin that are asked about

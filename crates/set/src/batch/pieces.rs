@@ -65,7 +65,7 @@ pub(super) struct Host {
     /// The index of the first URL.
     url: u32,
     /// The policy, once the host has been found.
-    policy: RecordPolicy,
+    pub(super) policy: RecordPolicy,
     /// The host in the set, once it has been found.
     pub(super) candidate: Candidate,
     text: HostText,
@@ -401,19 +401,38 @@ impl Pieces {
         Ok(())
     }
 
+    /// Writes the policy of each URL, and what `value` returns for the policy of its host.
+    #[inline(always)]
+    pub(super) fn spread<T: Copy>(
+        &self,
+        policies: &mut Vec<RecordPolicy>,
+        values: &mut [T],
+        mut value: impl FnMut(RecordPolicy) -> T,
+    ) {
+        policies.resize(self.urls, RecordPolicy::NO_URL);
+        let (policies, values) = (&mut policies[..self.urls], &mut values[..self.urls]);
+        // From the last host, whose URLs end where the list ends.
+        let mut end = self.urls;
+        for host in self.hosts.iter().rev() {
+            let (policy, value, url) = (host.policy, value(host.policy), host.url());
+            if end - url == 1 {
+                (policies[url], values[url]) = (policy, value);
+            } else {
+                policies[url..end].fill(policy);
+                values[url..end].fill(value);
+            }
+            end = url;
+        }
+    }
+
     /// Writes the policy of each URL.
     pub(super) fn policies(&self, policies: &mut Vec<RecordPolicy>) {
-        policies.resize(self.urls, RecordPolicy::NO_URL);
-        // From the last one, whose URLs end where the list ends.
-        let mut open = &mut policies[..];
-        for host in self.hosts.iter().rev() {
-            let own;
-            (open, own) = open.split_at_mut(host.url());
-            match own {
-                [one] => *one = host.policy,
-                own => own.fill(host.policy),
-            }
-        }
+        self.spread(policies, &mut vec![(); self.urls], |_| ());
+    }
+
+    /// Returns the number of URLs.
+    pub(super) fn len(&self) -> usize {
+        self.urls
     }
 
     /// Returns the hosts, in the order of their URLs.

@@ -186,15 +186,23 @@ impl Session {
         if let Some(table) = &table {
             pieces.find(table, records, |policy| classifier.known(policy))?;
         }
-        pieces.policies(policies);
+        // With one answer a URL, the policies come with where it begins.
+        let by_urls = !has_times && classifier.crawlers.is_none() && classifier.agents.len() == 1;
+        if !by_urls {
+            pieces.policies(policies);
+        }
         // The paths borrow from the records, so the memory that is kept between blocks cannot hold
         // them.
         let paths = pieces.with_written(paths);
         let (pieces, paths) = (&*pieces, &*paths);
         let Session { policies, block, copies, usage, ages, found, now, agents, .. } = self;
         let mut decide =
-            |policies: &[RecordPolicy], block: &mut Asked, (found, times): (&[Found], _)| {
+            |policies: &mut Vec<_>, block: &mut Asked, (found, times): (&[Found], _)| {
                 match &classifier.crawlers {
+                    _ if by_urls => {
+                        classifier.decide_urls(pieces, paths, block)?;
+                        std::mem::swap(policies, &mut block.policies);
+                    }
                     None => classifier.decide(policies, paths, block)?,
                     Some(_) => classifier.decide_each(policies, paths, block, agents)?,
                 }
