@@ -232,14 +232,22 @@ struct Split<'s, 'a> {
 impl Work for Split<'_, '_> {
     type Output = usize;
 
-    // One loop with its state in registers, which writes each record in place.
     #[inline(always)]
     fn with(self, kind: impl Kind) -> usize {
+        match self.records.terminator {
+            Terminator::LineFeed => self.by::<b'\n', b'\r'>(kind),
+            // Before NUL, a CR is part of the text.
+            Terminator::Nul => self.by::<0, 0>(kind),
+        }
+    }
+}
+
+impl Split<'_, '_> {
+    // One loop with its state in registers, which writes each record in place. The terminator needs none.
+    #[inline(always)]
+    fn by<const END: u8, const CR: u8>(self, kind: impl Kind) -> usize {
         let Split { records, block } = self;
         let Records { chunk, terminator, are_urls, mut start, mut seen, .. } = *records;
-        let byte = terminator.byte();
-        // Before NUL, a CR is part of the text.
-        let cr = if terminator == Terminator::LineFeed { b'\r' } else { byte };
         let unusual = UnusualBytes::new(kind).filter(|_| are_urls);
         let unseen = if unusual.is_some() { Seen::Usual } else { Seen::Any };
         let mut window = records.first.wrapping_add(records.next * WINDOW_BYTES);
@@ -249,8 +257,8 @@ impl Work for Split<'_, '_> {
                 let mut left = *marks;
                 while left != 0 {
                     let end = window + left.trailing_zeros() as usize;
-                    if chunk[end] != byte {
-                        let is_end = chunk[end] == cr && chunk.get(end + 1) == Some(&byte);
+                    if chunk[end] != END {
+                        let is_end = chunk[end] == CR && chunk.get(end + 1) == Some(&END);
                         (left, seen) = match is_end && seen == Seen::Usual {
                             true => (left & (left - 1), Seen::Cr),
                             false => (from_end(chunk, window, left, terminator), Seen::Any),
@@ -269,7 +277,7 @@ impl Work for Split<'_, '_> {
                         *place = Record { whole, url, end_bytes, problem, is_usual: true };
                         continue;
                     }
-                    let has_cr = url.last() == Some(&cr);
+                    let has_cr = url.last() == Some(&CR);
                     let is_usual = seen == Seen::Cr;
                     *place = Record { is_usual, ..Record::plain(whole, 1 + u8::from(has_cr)) };
                     seen = unseen;
