@@ -224,6 +224,6 @@ impl<'p, K: Kernels> Iterator for Rests<'_, 'p, K> {
         let Places { window, positions } = self.places;
         self.places.positions &= positions.wrapping_sub(1);
         let start = window + positions.trailing_zeros() as usize;
-        (positions != 0).then(|| path.get(start..).unwrap_or_default())
+        if positions != 0 { path.get(start..) } else { None }
     }
 }

@@ -13,7 +13,7 @@ use crate::filter::head::{FIRST_LINES_MAX, HEAD_WORDS, Open, OpenQuery, beginnin
 use crate::outcome::{OPAQUE, Outcome};
 
 use super::portable::WINDOW;
-use super::{FOUR, Four, Kernels, Probed, Work};
+use super::{FOUR, Four, Kernels, Portable, Probed, Work};
 
 /// Proof of AVX2 and the bit-manipulation instructions; see [`Kind::avx2`](super::Kind::avx2).
 #[derive(Clone, Copy, Debug)]
@@ -240,7 +240,11 @@ const LINE_SHIFT: i32 = LINE_WORDS.ilog2() as i32;
 #[inline]
 #[target_feature(enable = "avx2")]
 fn first_probes_at_once(lines: &[Line], Four { number, starts, paths }: Four<'_>) -> Probed {
-    let (count, last) = (all(lines.len() as u64), lines.len().saturating_sub(1));
+    // With a last line, none of the heads needs a check of its own.
+    let Some(last) = lines.len().checked_sub(1) else {
+        return Portable.first_probes(lines, Four { number, starts, paths });
+    };
+    let count = all(lines.len() as u64);
     let first = _mm256_cvtepu32_epi64(words_of_four(starts));
     let bytes = four(paths.map(beginning));
     let low = |numbers, mask| _mm256_and_si256(numbers, all(mask));
@@ -249,10 +253,8 @@ fn first_probes_at_once(lines: &[Line], Four { number, starts, paths }: Four<'_>
     let places = _mm256_slli_epi64::<LINE_SHIFT>(first);
     // A load for the two words of each head takes less time than gathering them.
     let head = |place: usize| {
-        let line = lines.get((starts[place] as usize).min(last));
-        line.map_or(_mm_setzero_si128(), |line| {
-            vector(line.as_bytes().first_chunk().expect("a line has more"))
-        })
+        let line = &lines[(starts[place] as usize).min(last)];
+        vector(line.as_bytes().first_chunk().expect("a line has more"))
     };
     let (even, odd) = (_mm256_set_m128i(head(2), head(0)), _mm256_set_m128i(head(3), head(1)));
     let outcomes = _mm256_and_si256(_mm256_unpacklo_epi64(even, odd), is_within);
