@@ -162,6 +162,11 @@ impl<'p> Iterator for Literals<'p> {
 /// Returns a mask of the stars among the first 64 bytes of a text.
 #[inline]
 fn stars_in(text: &[u8]) -> u64 {
+    // Most patterns need no loop.
+    if text.len() <= CHUNK_BYTES {
+        let chunk = u8x16::new(first_bytes(text).to_le_bytes());
+        return (chunk.simd_eq(u8x16::splat(b'*')).to_bitmask() & 0xffff).into();
+    }
     let chunks = text.chunks(CHUNK_BYTES).take(u64::BITS as usize / CHUNK_BYTES);
     chunks.enumerate().fold(0, |stars, (index, chunk)| {
         let chunk = u8x16::new(first_bytes(chunk).to_le_bytes());
