@@ -2,6 +2,7 @@
 //! lines and columns as editors count them.
 
 use std::cell::Cell;
+use std::collections::BTreeMap;
 
 use bstr::ByteSlice as _;
 
@@ -92,6 +93,12 @@ pub struct Edit {
     pub span: Span,
     /// The new bytes.
     pub replacement: Vec<u8>,
+}
+
+/// Returns whether `edit` overlaps one of `taken`, whose ends are by their starts.
+pub(super) fn overlaps<T>(taken: &BTreeMap<u32, (u32, T)>, edit: &Edit) -> bool {
+    let before = taken.range(..edit.span.end).next_back();
+    before.is_some_and(|(_, &(end, _))| end > edit.span.start)
 }
 
 /// The lines of a file. CR, LF and CRLF each end one, as in the parser.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::diagnostic::{Diagnostic, Edit, Effect, Fix, Related, Safety};
 use super::examination::{Examination, Reading};
-use super::{Code, LintConfig, Report};
+use super::{Advice, Code, LintConfig, Report};
 use crate::limits::{LINT_EDITS_PER_FINDING_MAX, LINT_FINDINGS_PER_CODE_MAX};
 use portcullis_dialect::id::LineNumber;
 use portcullis_robots::syntax::Span;
@@ -108,7 +108,19 @@ impl<'e, 't> Findings<'e, 't> {
 
     /// Adds an edit that changes verdicts to what was probably meant.
     pub(super) fn suggest(&mut self, title: impl Into<String>, edits: Vec<Edit>) {
+        self.advise(edits.clone());
         self.propose(title.into(), Safety::Suggestion, edits);
+    }
+
+    /// Adds edits that the owner of the file may make because of the finding.
+    pub(super) fn advise(&mut self, edits: Vec<Edit>) {
+        let is_kept = self.config.keeps_fixes || !self.is_last_past_max;
+        if let Some(last) = self.report.diagnostics.last()
+            && is_kept
+            && !edits.is_empty()
+        {
+            self.report.advice.push(Advice { code: last.code, line: last.place.line, edits });
+        }
     }
 
     /// Adds an edit that should change no verdict.
@@ -161,6 +173,7 @@ impl<'e, 't> Findings<'e, 't> {
         self.settle_last();
         let key = |d: &Diagnostic| (d.place.line, d.place.span.start, d.code);
         self.report.diagnostics.sort_by_key(key);
+        self.report.advice.sort_by_key(|it| (it.start(), it.code));
         self.report
     }
 }

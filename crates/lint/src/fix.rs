@@ -4,19 +4,24 @@
 //! crawler that neither names, are equivalent ([`analysis`](crate::analysis)). If that exceeds the
 //! limits of the analysis, there is no proof and the edit is not applied. Many edits are proved
 //! together; if that fails, each half is tried.
+//!
+//! The same is proved of the file with all advised edits ([`advice`](crate::advice)), so that an edit is also
+//! right once the other findings are corrected.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::iter;
 
 use bstr::ByteSlice as _;
 
-use super::diagnostic::{Diagnostic, Edit, Fix, Safety};
+use super::diagnostic::{Diagnostic, Edit, Fix, Safety, overlaps};
 use super::examination::{crawler_named, quoted};
 use super::{Map, Report};
+use crate::advice::{Advice, Doubt, with_advised};
 use crate::analysis::{Bound, Budget, FileComparison, Grouped};
 use crate::limits::{ANALYSIS_POSITIONS_MAX, FIX_ANALYSES, FIX_PROOFS_MAX};
 use portcullis_dialect::dialect::{Dialect, Field, NamesAgent};
-use portcullis_robots::policy::UsageGroups;
+use portcullis_robots::policy::{CRAWL_DELAY, RecordGroups, UsageGroups};
 use portcullis_robots::syntax::{OtherRecord, RobotsTxt, UsageRecord, UserAgentLine, is_extension};
 
 /// A fixed file.
@@ -33,7 +38,8 @@ pub struct Fixed {
 /// Applies the edits of `report`, the report on `text`, that are proved to change no verdict.
 ///
 /// The first `bytes_max` bytes of the new and the old text are compared, or all if that
-/// is `None`, in each of the dialects. Suggestions are not applied.
+/// is `None`, in each of the dialects. Suggestions are not applied, but each edit is also proved for the
+/// file in which they are.
 ///
 /// ```
 /// use portcullis_dialect::dialect::{Dialect, RFC_9309};
@@ -50,13 +56,29 @@ pub fn fix(
     dialects: &[&'static Dialect],
     bytes_max: Option<usize>,
 ) -> Fixed {
-    let parse = |dialect: &&'static Dialect| RobotsTxt::parse(text, dialect, bytes_max);
-    let files: Vec<RobotsTxt<'_>> = dialects.iter().map(parse).collect();
-    let sides = files.iter().zip(dialects).map(|(file, dialect)| Grouped::new(file, dialect));
-    let candidates = candidates(&report.diagnostics);
-    let mut prover = Prover::new(text, sides.collect(), bytes_max);
+    let advised = apply(text, with_advised([].iter(), &report.advice).into_iter());
+    let parse = |text| {
+        let files = dialects.iter().map(|dialect| RobotsTxt::parse(text, dialect, bytes_max));
+        files.collect::<Vec<_>>()
+    };
+    let [files, files_advised] = [parse(text), parse(&advised)];
+    let group = |files| {
+        let sides = iter::zip(files, dialects).map(|(file, dialect)| Grouped::new(file, dialect));
+        sides.collect::<Vec<_>>()
+    };
+    let doubts = Doubt::of(&report.advice, &files);
+    let (mut candidates, mut left) = (candidates(&report.diagnostics), Vec::new());
+    candidates.retain(|candidate| {
+        let doubt = Doubt::about(&doubts, candidate.edits);
+        let diagnostics = candidate.diagnostics.iter();
+        left.extend(diagnostics.filter_map(|&it| Some((it, doubt.clone()?))));
+        doubt.is_none()
+    });
+    let readings = [group(&files), group(&files_advised)];
+    let mut prover = Prover::new(text, readings, &report.advice, bytes_max);
     prover.settle(&candidates);
-    let Prover { accepted, mut left, .. } = prover;
+    left.append(&mut prover.left);
+    let accepted = prover.accepted;
     left.sort_by_key(|&(diagnostic, _)| diagnostic);
     let mut fixed: Vec<usize> = accepted.iter().flat_map(|it| it.diagnostics.clone()).collect();
     fixed.sort_unstable();
@@ -90,18 +112,13 @@ fn candidates(diagnostics: &[Diagnostic]) -> Vec<Candidate<'_>> {
     candidates
 }
 
-/// Returns whether `edit` overlaps one of `taken`.
-fn overlaps(taken: &BTreeMap<u32, (u32, usize)>, edit: &Edit) -> bool {
-    let before = taken.range(..edit.span.end).next_back();
-    before.is_some_and(|(_, &(end, _))| end > edit.span.start)
-}
-
 /// The original file, with which edited files are compared, and what was proved.
 struct Prover<'t, 'c> {
     text: &'t [u8],
     bytes_max: Option<usize>,
-    /// The file as each dialect reads it.
-    readings: Vec<Grouped<'t>>,
+    /// The file as each dialect reads it, and the file with the advised edits.
+    readings: [Vec<Grouped<'t>>; 2],
+    advice: &'c [Advice],
     /// The remaining budget of all comparisons.
     budget: Budget,
     proofs: usize,
@@ -110,10 +127,15 @@ struct Prover<'t, 'c> {
 }
 
 impl<'t, 'c> Prover<'t, 'c> {
-    fn new(text: &'t [u8], readings: Vec<Grouped<'t>>, bytes_max: Option<usize>) -> Self {
+    fn new(
+        text: &'t [u8],
+        readings: [Vec<Grouped<'t>>; 2],
+        advice: &'c [Advice],
+        bytes_max: Option<usize>,
+    ) -> Self {
         let budget = Budget::new(ANALYSIS_POSITIONS_MAX * FIX_ANALYSES, FIX_ANALYSES);
         let (accepted, left) = (Vec::new(), Vec::new());
-        Prover { text, bytes_max, readings, budget, proofs: 0, accepted, left }
+        Prover { text, bytes_max, readings, advice, budget, proofs: 0, accepted, left }
     }
 
     /// Accepts candidates: all at once if that can be proved, otherwise each half in turn.
@@ -139,21 +161,53 @@ impl<'t, 'c> Prover<'t, 'c> {
         if self.proofs == FIX_PROOFS_MAX {
             return Err("too many other edits of this file could not be proved".into());
         }
-        if let Some(Grouped { dialect, .. }) = self.readings.first() {
+        if let Some(Grouped { dialect, .. }) = self.readings[0].first() {
             // No text needs to be read if the budget is spent.
             self.budget.check().map_err(|bound| format!("in {} {bound}", dialect.name))?;
         }
         self.proofs += 1;
-        self.compare(&apply(self.text, self.accepted.iter().flat_map(|it| it.edits)))
+        let accepted: Vec<&Edit> = self.accepted.iter().flat_map(|it| it.edits).collect();
+        let edited = apply(self.text, accepted.iter().copied());
+        let [today, advised] = &self.readings;
+        compare_all(today, &edited, self.bytes_max, &mut self.budget)?;
+        if self.advice.is_empty() {
+            return Ok(());
+        }
+        let edits = with_advised(accepted.into_iter(), self.advice);
+        let edited = apply(self.text, edits.into_iter());
+        compare_all(advised, &edited, self.bytes_max, &mut self.budget)
+            .map_err(|change| format!("once {} corrected, {change}", self.advised_lines()))
     }
 
-    /// Proves that `edited` gives the same verdicts.
-    fn compare(&mut self, edited: &[u8]) -> Result<(), String> {
-        self.readings.iter().try_for_each(|old| {
-            compare(old, edited, self.bytes_max, &mut self.budget)
-                .map_err(|change| format!("in {} {change}", old.dialect.name))
-        })
+    /// Returns the advised lines in words, the one nearest to the last edit first.
+    fn advised_lines(&self) -> String {
+        let last = self.accepted.last().map_or(0, |it| it.edits[0].span.start);
+        let nearest = self.advice.iter().min_by_key(|it| it.start().abs_diff(last));
+        let nearest = nearest.map_or(String::new(), |it| format!("line {} ({})", it.line, it.code));
+        let lines: BTreeSet<_> = self.advice.iter().map(|it| it.line).collect();
+        match lines.len() {
+            1 => format!("{nearest} is"),
+            2 => format!("{nearest} and another line are"),
+            count => format!("{nearest} and {} other lines are", count - 1),
+        }
     }
+}
+
+/// Proves that `edited` gives the same verdicts as a file, as each dialect reads it.
+///
+/// # Errors
+///
+/// Describes the change in the first dialect that has one, or the limit that ended the proof.
+fn compare_all(
+    readings: &[Grouped<'_>],
+    edited: &[u8],
+    bytes_max: Option<usize>,
+    budget: &mut Budget,
+) -> Result<(), String> {
+    readings.iter().try_for_each(|old| {
+        compare(old, edited, bytes_max, budget)
+            .map_err(|change| format!("in {} {change}", old.dialect.name))
+    })
 }
 
 /// Bytes of a text that are parsed for the cost of one position.
@@ -170,8 +224,8 @@ fn compare(
     bytes_max: Option<usize>,
     budget: &mut Budget,
 ) -> Result<(), String> {
-    let in_words = |bound: Bound| bound.to_string();
-    budget.take(edited.len() as u64 / READ_BYTES).map_err(in_words)?;
+    let of_bound = |bound: Bound| bound.to_string();
+    budget.take(edited.len() as u64 / READ_BYTES).map_err(of_bound)?;
     let dialect = old.dialect;
     let file = RobotsTxt::parse(edited, dialect, bytes_max);
     let new = &Grouped::new(&file, dialect);
@@ -186,12 +240,12 @@ fn compare(
             "a record of another convention (Content-Usage, Crawl-delay) moves to another group";
         return Err(MOVED.into());
     }
+    compare_delays([old, new], budget)?;
     let mut comparison = FileComparison::new([old, new], budget);
     for robot in iter::once(None).chain(names(old).chain(names(new)).map(Some)) {
         let groups = [old, new].map(|side| side.audience.groups_of(robot));
-        if let Some(path) = comparison.difference(groups).map_err(in_words)? {
-            let robot = robot.map_or("a crawler".into(), |name| name.to_str_lossy());
-            return Err(format!("{robot} gets another verdict on {}", quoted(&path)));
+        if let Some(path) = comparison.difference(groups).map_err(of_bound)? {
+            return Err(format!("{} gets another verdict on {}", in_words(robot), quoted(&path)));
         }
     }
     Ok(())
@@ -200,6 +254,46 @@ fn compare(
 /// Returns the names of crawlers, in the order of the file.
 fn names<'g>(side: &'g Grouped<'_>) -> impl Iterator<Item = &'g [u8]> {
     side.audience.robots.iter().map(|robot| &robot.name[..])
+}
+
+/// The values of the Crawl-delay lines of a file, and the crawlers that they hold for.
+struct Delays<'t> {
+    values: Vec<&'t [u8]>,
+    groups: RecordGroups,
+}
+
+impl<'t> Delays<'t> {
+    fn of(side: &Grouped<'t>) -> Delays<'t> {
+        let is_delay = |it: &&OtherRecord<'_>| it.name.eq_ignore_ascii_case(CRAWL_DELAY.as_bytes());
+        let records = side.file.other_records().iter().filter(is_delay);
+        let (lines, values): (Vec<_>, Vec<_>) = records.map(|it| (it.line, it.value)).unzip();
+        Delays { values, groups: RecordGroups::new(side.file, &lines, side.dialect) }
+    }
+
+    fn of_robot(&self, robot: Option<&[u8]>) -> Vec<&'t [u8]> {
+        self.groups.of_name(robot).map(|record| self.values[record]).collect()
+    }
+}
+
+/// Proves that the Crawl-delay lines of two files hold for the same crawlers.
+fn compare_delays(sides: [&Grouped<'_>; 2], budget: &mut Budget) -> Result<(), String> {
+    let delays = sides.map(Delays::of);
+    if delays.iter().all(|it| it.values.is_empty()) {
+        return Ok(());
+    }
+    for robot in iter::once(None).chain(sides.into_iter().flat_map(names).map(Some)) {
+        let [old, new] = delays.each_ref().map(|it| it.of_robot(robot));
+        budget.take((1 + old.len() + new.len()) as u64).map_err(|bound| bound.to_string())?;
+        if old != new {
+            return Err(format!("{} gets another Crawl-delay", in_words(robot)));
+        }
+    }
+    Ok(())
+}
+
+/// Returns a crawler in words: `None` is one that the file does not name.
+fn in_words(robot: Option<&[u8]>) -> Cow<'_, str> {
+    robot.map_or("a crawler".into(), |name| name.to_str_lossy())
 }
 
 /// The name and value of a record of another convention, with the crawlers of its group, and those named since the
@@ -297,7 +391,8 @@ mod tests {
         bytes_max: Option<usize>,
     ) -> Result<(), String> {
         let file = RobotsTxt::parse(old, dialect, bytes_max);
-        Prover::new(old, vec![Grouped::new(&file, dialect)], bytes_max).compare(new)
+        let side = Grouped::new(&file, dialect);
+        compare_all(&[side], new, bytes_max, &mut Budget::new(ANALYSIS_POSITIONS_MAX, 1))
     }
 
     #[test]

@@ -27,6 +27,7 @@
 //! assert_eq!(google.unwrap().text, "disallow `/private/`");
 //! ```
 
+mod advice;
 pub mod analysis;
 mod checks;
 mod code;
@@ -36,6 +37,7 @@ mod findings;
 mod fix;
 pub mod limits;
 
+pub use advice::Advice;
 pub use code::{Code, Severity};
 pub use diagnostic::{Diagnostic, Edit, Effect, Fix, LineIndex, Place, Related, Safety};
 pub use fix::{Fixed, apply, fix};
@@ -63,7 +65,8 @@ pub struct LintConfig {
     /// The agents whose rules are compared. If empty, the rules of each crawler that the file names
     /// are compared, and the rules for a crawler that it does not name.
     pub agents: Vec<Crawler>,
-    /// Whether findings beyond that number are kept, without effects, if [`fix`] can apply their edits.
+    /// Whether findings beyond that number are kept, without effects, if [`fix`] can apply their edits, and
+    /// the advice of all of them.
     pub keeps_fixes: bool,
 }
 
@@ -86,6 +89,8 @@ pub struct Report {
     pub diagnostics: Vec<Diagnostic>,
     /// The number of findings of a code that are left out.
     pub omitted: BTreeMap<Code, usize>,
+    /// The advice of the findings, in file order. [`fix`] applies no edit that is wrong once it is followed.
+    pub advice: Vec<Advice>,
     /// The checks that a limit ended, in words.
     pub unknown: Vec<String>,
 }

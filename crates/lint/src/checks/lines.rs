@@ -59,7 +59,12 @@ fn bytes(findings: &mut Findings<'_, '_>, index: usize, notes: NoteSet) {
 fn separator(findings: &mut Findings<'_, '_>, index: usize, notes: NoteSet) {
     if notes.contains(NoteKind::NoField) {
         let span = findings.examination.written(index);
-        findings.report(Code::MissingField, span, "there is no field before the colon");
+        let value = findings.examination.bytes(without_comment(findings.examination, span));
+        let finding =
+            findings.report(Code::MissingField, span, "there is no field before the colon");
+        if may_name_crawler(trim(value, b": \t")) {
+            finding.advise(vec![insert(span.start, "User-agent")]);
+        }
     }
     if !notes.contains(NoteKind::NoColon) && !notes.contains(NoteKind::WhiteSpaceForColon) {
         return;
@@ -68,9 +73,11 @@ fn separator(findings: &mut Findings<'_, '_>, index: usize, notes: NoteSet) {
     let text = findings.examination.bytes(span);
     let Some((bytes, meant)) = leading_field(text) else {
         let message = "this is neither a record nor a comment";
-        findings
-            .report(Code::NoRecord, span, message)
-            .suggest("make it a comment", vec![insert(span.start, "# ")]);
+        let finding = findings.report(Code::NoRecord, span, message);
+        if text.to_ascii_lowercase().contains_str("agent") {
+            finding.advise(vec![replace(span, "User-agent: unknown")]);
+        }
+        finding.suggest("make it a comment", vec![insert(span.start, "# ")]);
         return;
     };
     let name = findings.examination.span_of(&text[..bytes]);
@@ -150,7 +157,10 @@ fn unknown_field(findings: &mut Findings<'_, '_>, record: &Record<'_>, name: Spa
     let is_scheme = matches!(record.name.to_ascii_lowercase().as_slice(), b"http" | b"https");
     if !is_scheme || !record.value.starts_with(b"//") {
         let message = format!("no known convention defines the field {}", quoted(record.name));
-        findings.report(Code::UnknownField, name, message);
+        let finding = findings.report(Code::UnknownField, name, message);
+        if may_name_crawler(record.value) {
+            finding.advise(vec![replace(name, "User-agent")]);
+        }
         return;
     }
     let message = "a URL without a field before it has no meaning";
@@ -158,6 +168,12 @@ fn unknown_field(findings: &mut Findings<'_, '_>, record: &Record<'_>, name: Spa
     if record.value.to_ascii_lowercase().contains_str("sitemap") {
         finding.suggest("name the sitemap", vec![insert(record.span.start, "Sitemap: ")]);
     }
+}
+
+/// Returns whether a value may be that of a user-agent line: `*`, or one word with a letter.
+fn may_name_crawler(value: &[u8]) -> bool {
+    let is_of_word = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_.".contains(byte);
+    value == b"*" || (value.iter().all(is_of_word) && value.iter().any(u8::is_ascii_alphabetic))
 }
 
 /// The longest name that is compared with fields.
@@ -190,6 +206,8 @@ fn is_usual(name: &[u8]) -> bool {
 /// A misspelling that a dialect accepts counts. Otherwise a third of the letters, at most two, may
 /// be omitted, inserted, replaced or swapped with a neighbour.
 fn meant(name: &[u8]) -> Option<&'static str> {
+    // Of a file that was appended to another.
+    let name = name.strip_prefix("\u{feff}".as_bytes()).unwrap_or(name);
     let mut accepted = Dialect::ALL.into_iter().flat_map(|dialect| dialect.lines.fields);
     let is_it = |spelling: &&FieldSpelling| name.eq_ignore_ascii_case(spelling.text.as_bytes());
     if let Some(spelling) = accepted.find(is_it) {
@@ -244,6 +262,7 @@ mod tests {
             ("Hos", Some("host")),
             ("Note", None),
             ("https", None),
+            ("\u{feff}User-agent", Some("User-agent")),
             ("a", None),
         ];
         for (name, expected) in rows {

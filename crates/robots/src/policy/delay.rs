@@ -65,7 +65,17 @@ impl RecordGroups {
             None if agent.reads_default() => &self.audience.default_groups,
             None => &[],
         };
-        (groups.iter().flat_map(|&group| &self.records[group]).copied(), named.is_some())
+        (self.of_groups(groups), named.is_some())
+    }
+
+    /// Returns the positions of the records that hold for the crawler with this name, in lower case, or for one
+    /// that the file does not name.
+    pub fn of_name(&self, robot: Option<&[u8]>) -> impl Iterator<Item = usize> {
+        self.of_groups(self.audience.groups_of(robot))
+    }
+
+    fn of_groups(&self, groups: &[usize]) -> impl Iterator<Item = usize> {
+        groups.iter().flat_map(|&group| &self.records[group]).copied()
     }
 }
 
