@@ -65,6 +65,7 @@ codes! {
     NulByte = 15, "nul-byte", Error;
     ControlCharacter = 16, "control-character", Error;
     LineTooLong = 17, "line-too-long", Warning;
+    NotUtf8 = 18, "not-utf-8", Warning;
     RuleOutsideGroup = 20, "rule-outside-group", Error;
     BlankLineInGroup = 21, "blank-line-in-group", Info;
     UserAgentsRunTogether = 22, "user-agents-run-together", Warning;

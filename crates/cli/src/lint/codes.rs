@@ -68,9 +68,9 @@ mod tests {
     const START: &str = "```text\n";
     const END: &str = "```\n";
 
-    /// Returns the file that a text of the page stands for: `\u{8}` is a character, and `…` the rest of a
-    /// line that is too long.
-    fn example(shown: &str) -> String {
+    /// Returns the file that a text of the page stands for: `\u{8}` is a character, `\x{e9}` a byte, and `…` the
+    /// rest of a line that is too long.
+    fn example(shown: &str) -> Vec<u8> {
         let long = "a".repeat(GOOGLE_LINE_BYTES_MAX);
         let mut parts = shown.split("\\u{");
         let mut text = parts.next().unwrap_or_default().replace('…', &long);
@@ -79,7 +79,14 @@ mod tests {
             text.extend(char::from_u32(u32::from_str_radix(digits, 16).unwrap()));
             text += rest;
         }
-        text
+        let mut parts = text.split("\\x{");
+        let mut bytes = parts.next().unwrap_or_default().as_bytes().to_vec();
+        for part in parts {
+            let (digits, rest) = part.split_once('}').unwrap();
+            bytes.push(u8::from_str_radix(digits, 16).unwrap());
+            bytes.extend_from_slice(rest.as_bytes());
+        }
+        bytes
     }
 
     fn effects(effects: &[Effect]) -> String {
@@ -104,7 +111,7 @@ mod tests {
             let is_long = code.name() == "file-too-long";
             let bytes_max = Some(if is_long { 36 } else { ROBOTS_BYTES_MAX });
             let config = LintConfig { bytes_max, ..LintConfig::new(&RFC_9309) };
-            let found = lint(example(shown).as_bytes(), &config).diagnostics;
+            let found = lint(&example(shown), &config).diagnostics;
             let found = found.into_iter().find(|found| found.code == code).unwrap();
             let safety = found.fix.as_ref().map(|fix| format!(" ({})", fix.safety.as_str()));
             assert!(

@@ -19,7 +19,9 @@ pub(super) fn check(findings: &mut Findings<'_, '_>) {
         }
         unrooted(findings, rule);
         comment(findings, rule);
-        unescaped(findings, rule);
+        if !not_utf8(findings, rule) {
+            unescaped(findings, rule);
+        }
         if findings.chosen.dialect.paths.wildcards {
             dollar(findings, rule);
         }
@@ -118,6 +120,19 @@ fn dollar(findings: &mut Findings<'_, '_>, rule: &Rule<'_>) {
         let dollar = findings.examination.span_of(&body[position..=position]);
         findings.report(Code::DollarInsidePattern, dollar, message);
     }
+}
+
+/// Checks for bytes that are not UTF-8. Returns whether there are some: to escape them would keep the fault.
+fn not_utf8(findings: &mut Findings<'_, '_>, rule: &Rule<'_>) -> bool {
+    let Err(error) = str::from_utf8(rule.value) else { return false };
+    let rest = &rule.value[error.valid_up_to()..];
+    let bytes = &rest[..error.error_len().unwrap_or(rest.len())];
+    let message = format!(
+        "{} is not UTF-8: the rule does not match URLs, which have the UTF-8 escapes of the character",
+        quoted(bytes)
+    );
+    findings.report(Code::NotUtf8, findings.examination.span_of(bytes), message);
+    true
 }
 
 /// Checks for characters that URLs contain only as an escape.
