@@ -83,6 +83,7 @@ codes! {
     UnescapedCharacter = 34, "unescaped-character", Info;
     NeedlessStar = 37, "needless-star", Info;
     EmptyPattern = 38, "empty-pattern", Info;
+    SeveralPaths = 39, "several-paths", Warning;
     DuplicateRule = 40, "duplicate-rule", Info;
     ContradictingRules = 41, "contradicting-rules", Warning;
     ShadowedRule = 42, "shadowed-rule", Info;

@@ -9,6 +9,7 @@ use crate::findings::{Findings, index, insert, replace};
 use portcullis_dialect::{Escapes, Verdict};
 use portcullis_robots::syntax::{Rule, Span};
 use portcullis_robots::url::{normal_text, normalise};
+use portcullis_text::figures::joined;
 
 pub(super) fn check(findings: &mut Findings<'_, '_>) {
     let file = &findings.chosen.file;
@@ -19,7 +20,8 @@ pub(super) fn check(findings: &mut Findings<'_, '_>) {
         }
         unrooted(findings, rule);
         comment(findings, rule);
-        if !not_utf8(findings, rule) {
+        let is_list = list(findings, rule);
+        if !not_utf8(findings, rule) && !is_list {
             unescaped(findings, rule);
         }
         if findings.chosen.dialect.paths.wildcards {
@@ -122,6 +124,59 @@ fn dollar(findings: &mut Findings<'_, '_>, rule: &Rule<'_>) {
     }
 }
 
+/// Checks for a list of paths. Returns whether the value may be one: escapes would keep the fault.
+fn list(findings: &mut Findings<'_, '_>, rule: &Rule<'_>) -> bool {
+    /// More lines would not fit a screen.
+    const LINES_MAX: usize = 3;
+    let paths = paths(rule.value);
+    let [first, second, ..] = paths[..] else { return false };
+    let spans: Vec<Span> = paths.iter().map(|path| findings.examination.span_of(path)).collect();
+    let between = |pair: &[Span]| Span { start: pair[0].end, end: pair[1].start };
+    let separators: Vec<Span> = spans.windows(2).map(between).collect();
+    let message = format!(
+        "a rule has one pattern: {} and {} are read as one path",
+        quoted(first),
+        quoted(second)
+    );
+    let finding = findings.report(Code::SeveralPaths, separators[0], message);
+    // A path has no space and is no tag, and a line may also lack a line end before the next field.
+    let is_odd = |byte: &u8| matches!(byte, b' ' | b'\t' | b':' | b'<' | b'>');
+    let is_odd = paths.iter().any(|path| path.iter().any(is_odd));
+    if !is_odd && !rule.value.ends_with(b",") {
+        let field = if rule.verdict == Verdict::Allow { "Allow: " } else { "Disallow: " };
+        let line = |path: &&[u8]| quoted(&[field.as_bytes(), path].concat());
+        let lines = joined(paths.iter().map(line), LINES_MAX);
+        let edit = |&span: &Span| replace(span, format!("\n{field}"));
+        finding.suggest(
+            format!("write one rule for each path: {lines}"),
+            separators.iter().map(edit).collect(),
+        );
+    }
+    true
+}
+
+/// Returns the parts of a value between blanks or commas that a `/` follows. Commas that something else
+/// follows are those of a path (`/*,*,/a`), which is one part.
+fn paths(value: &[u8]) -> Vec<&[u8]> {
+    let is_separator = |byte: &u8| matches!(byte, b' ' | b'\t' | b',');
+    let mut paths = Vec::new();
+    let (mut start, mut at) = (0, 0);
+    while let Some(bytes) = value[at..].iter().position(is_separator) {
+        let end = at + bytes;
+        at = end + value[end..].iter().take_while(|byte| is_separator(byte)).count();
+        if value.get(at) == Some(&b'/') {
+            paths.push(&value[start..end]);
+            start = at;
+        } else if at < value.len() && value[end..at].contains(&b',') {
+            return vec![value];
+        }
+    }
+    paths.push(&value[start..]);
+    // Others start a sentence.
+    paths.retain(|path| matches!(path.first(), Some(b'/' | b'*')));
+    paths
+}
+
 /// Checks for bytes that are not UTF-8. Returns whether there are some: to escape them would keep the fault.
 fn not_utf8(findings: &mut Findings<'_, '_>, rule: &Rule<'_>) -> bool {
     let Err(error) = str::from_utf8(rule.value) else { return false };
@@ -143,14 +198,8 @@ fn unescaped(findings: &mut Findings<'_, '_>, rule: &Rule<'_>) {
     let is_odd = |byte: u8| byte >= b' ' && !matches!(byte, b'*' | b'$') && is_escaped(byte);
     let Some(start) = value.iter().position(|&byte| is_odd(byte)) else { return };
     let bytes = value[start..].iter().take_while(|&&byte| is_odd(byte)).count();
-    let (first, rest) = value[start..].split_at(bytes);
+    let first = &value[start..start + bytes];
     let span = findings.examination.span_of(first);
-    if first[0] == b' ' && rest.starts_with(b"/") {
-        let message =
-            "a rule has one pattern: this space is part of it and does not separate a list";
-        findings.report(Code::UnescapedCharacter, span, message);
-        return;
-    }
     let escape = |byte: &[u8]| replace(findings.examination.span_of(byte), triplet(byte[0]));
     let edits = value.chunks(1).filter(|byte| is_odd(byte[0])).map(escape).collect();
     let message = format!("URLs have {} only as an escape", quoted(first));
@@ -160,6 +209,24 @@ fn unescaped(findings: &mut Findings<'_, '_>, rule: &Rule<'_>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lists_of_paths() {
+        let rows: [(&str, &[&str]); 8] = [
+            ("/a /b", &["/a", "/b"]),
+            ("/a,/b*, \t/c", &["/a", "/b*", "/c"]),
+            ("/a b /c", &["/a b", "/c"]),
+            ("*/a /", &["*/a", "/"]),
+            ("/a b, c", &["/a b, c"]),
+            ("/*,*,/*,*,/a", &["/*,*,/*,*,/a"]),
+            ("/a, ", &["/a, "]),
+            ("a /b", &["/b"]),
+        ];
+        for (value, expected) in rows {
+            let expected: Vec<&[u8]> = expected.iter().map(|path| path.as_bytes()).collect();
+            assert_eq!(paths(value.as_bytes()), expected, "{value}");
+        }
+    }
 
     #[test]
     fn paths_of_urls() {
