@@ -6,6 +6,7 @@ mod class;
 mod documented;
 mod listed;
 mod lists;
+mod misspelt;
 
 pub use class::Class;
 pub use documented::{
@@ -15,3 +16,4 @@ pub use lists::{
     CrawlerList, controls_use, crawler, documented, find, from_header, from_token, is_of_google,
     lists, names, page_of_answers, page_of_token, trains,
 };
+pub use misspelt::{misspelt, nearest};

@@ -66,6 +66,7 @@ codes! {
     ControlCharacter = 16, "control-character", Error;
     LineTooLong = 17, "line-too-long", Warning;
     NotUtf8 = 18, "not-utf-8", Warning;
+    MisspeltCrawler = 19, "misspelt-crawler", Warning;
     RuleOutsideGroup = 20, "rule-outside-group", Error;
     BlankLineInGroup = 21, "blank-line-in-group", Info;
     UserAgentsRunTogether = 22, "user-agents-run-together", Warning;

@@ -6,7 +6,6 @@
 //! suggestion is one pass over the set's table of names, in which each name occurs once, so only
 //! the first [`AGENT_SUGGESTIONS_MAX`] agents get one.
 
-use std::cmp::Reverse;
 use std::collections::HashSet;
 use std::convert::Infallible;
 use std::path::Path;
@@ -26,9 +25,6 @@ use super::readings;
 
 /// The most names in one note. The JSON summary has all names.
 const SHOWN_MAX: usize = 10;
-
-/// The length of the shortest name for which a suggestion is made.
-const SUGGESTED_BYTES_MIN: usize = 4;
 
 /// The name of the agent of each record in accounts.
 const AGENT_OF_RECORD: &str = "the agent of each record";
@@ -225,26 +221,10 @@ fn nearest<'s, E>(
     agent: &Crawler,
     names: impl FnOnce() -> Result<Vec<&'s [u8]>, E>,
 ) -> Result<Option<String>, E> {
-    let Some(token) = agent.tokens().next().filter(|token| token.len() >= SUGGESTED_BYTES_MIN)
-    else {
-        return Ok(None);
-    };
+    let Some(token) = agent.tokens().next() else { return Ok(None) };
     if crawlers::names().any(|name| name.eq_ignore_ascii_case(token)) {
         return Ok(None);
     }
-    let token = token.to_ascii_lowercase();
-    let distance_max = (token.len() / 4).min(2);
-    let distance = |name: &str| {
-        let is_near = name.len().abs_diff(token.len()) <= distance_max;
-        let distance = is_near.then(|| strsim::osa_distance(&name.to_ascii_lowercase(), &token))?;
-        (distance <= distance_max).then_some(distance)
-    };
     let names = names()?.into_iter().filter_map(|name| str::from_utf8(name).ok());
-    // The built-in lists come first: of equally near names, theirs are better known and
-    // capitalized.
-    let candidates =
-        crawlers::names().map(|name| (true, name)).chain(names.map(|name| (false, name)));
-    let near =
-        candidates.filter_map(|(is_ours, name)| Some((distance(name)?, Reverse(is_ours), name)));
-    Ok(near.min().map(|(.., name)| name.to_owned()))
+    Ok(crawlers::nearest(token, names).map(str::to_owned))
 }

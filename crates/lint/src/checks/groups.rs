@@ -4,8 +4,9 @@ use crate::examination::{Reading, crawler_followed, crawler_named, quoted};
 use crate::findings::{Findings, index, insert, remove_line, replace};
 use crate::limits::LINT_RULES_MAX;
 use crate::{Code, Map, Set};
+use portcullis_crawlers::misspelt as misspelt_crawler;
 use portcullis_dialect::{Dialect, FileToken, LineNumber, TokenAlphabet, Verdict};
-use portcullis_robots::policy::robot_named;
+use portcullis_robots::policy::{robot_name, robot_named};
 use portcullis_robots::syntax::{Content, Group, NoteKind, Rule, Span, UserAgentLine};
 use portcullis_text::figures::counted;
 
@@ -25,6 +26,7 @@ pub(super) fn check(findings: &mut Findings<'_, '_>) {
     }
     for line in file.user_agents() {
         token(findings, line);
+        misspelt(findings, line);
     }
     named_again(findings);
     not_inherited(findings);
@@ -272,6 +274,20 @@ fn token(findings: &mut Findings<'_, '_>, line: &UserAgentLine<'_>) {
         ),
     };
     findings.report(Code::NoProductToken, findings.examination.span_of(value), message);
+}
+
+/// Checks for the name of a crawler that is nearly that of a known one.
+fn misspelt(findings: &mut Findings<'_, '_>, line: &UserAgentLine<'_>) {
+    let dialect = findings.chosen.dialect;
+    let Some(name) = robot_name(line.value, dialect) else { return };
+    // A dialect may compare the whole value, with a version.
+    let name = &name[..token_bytes(name, dialect).min(name.len())];
+    let Some(known) = str::from_utf8(name).ok().and_then(misspelt_crawler) else { return };
+    let message = format!("no known crawler is called {} (did you mean {known}?)", quoted(name));
+    let place = findings.examination.span_of(name);
+    findings
+        .report(Code::MisspeltCrawler, place, message)
+        .suggest(format!("write `{known}`"), vec![replace(place, known)]);
 }
 
 /// Returns the length of the product token at the start of `value`. In a dialect that compares the
