@@ -79,7 +79,7 @@ pub fn run(args: CheckArgs, files: &Files) -> anyhow::Result<ExitStatus> {
         if is_url && !form.is_quiet && is_requested_otherwise(url) {
             let url = String::from_utf8_lossy(url);
             say(format_args!(
-                "note: {url}: clients request another URL (dot segments, or ' in a query); it is decided as \
+                "note: {url}: clients request another URL (dot segments, ' in a query, or not UTF-8); it is decided as \
                  written"
             ));
         }
