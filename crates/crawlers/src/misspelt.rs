@@ -19,6 +19,10 @@ pub fn nearest<'n>(token: &str, others: impl Iterator<Item = &'n str>) -> Option
     let token = token.to_ascii_lowercase();
     let distance_max = (token.len() / 4).min(2);
     let distance = |name: &str| {
+        let is_short_for = || name.to_ascii_lowercase().strip_suffix("bot") == Some(&token);
+        if is_short_for() {
+            return Some(0);
+        }
         let is_near = name.len().abs_diff(token.len()) <= distance_max;
         let distance = is_near.then(|| strsim::osa_distance(&name.to_ascii_lowercase(), &token))?;
         (distance <= distance_max).then_some(distance)

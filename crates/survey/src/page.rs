@@ -277,8 +277,8 @@ impl<'r> View<'r> {
                 @if hosts.count == 0 { "No URL is on a host with a known robots.txt." }
                 @else if hosts.affected == 0 { "No host disallows a URL for a crawler." }
                 @else {
-                    (grouped(hosts.affected)) " of " (counted(hosts.count, "host"))
-                    " disallow some URL for some crawler."
+                    "On " (grouped(hosts.affected)) " of " (counted(hosts.count, "host"))
+                    ", some crawler must not fetch a URL."
                 }
             },
             meaning: "A decision is one URL for one crawler. The column of a crawler counts the \

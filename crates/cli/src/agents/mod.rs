@@ -9,8 +9,8 @@ mod printed;
 mod readings;
 
 use std::collections::HashMap;
-use std::fs;
 use std::path::Path;
+use std::{fs, iter};
 
 use crate::limits::AGENT_FILE_BYTES_MAX;
 use anyhow::{Context, bail, ensure};
@@ -262,6 +262,7 @@ fn listed(list: &str, lists: &mut Vec<AgentList>) -> anyhow::Result<Vec<Name>> {
             "-a @{list}: there is no such list and no such file{}; the lists are {} (`portcullis \
              --agent-lists` shows their names)",
             printed::suggestion(list)
+                .or_else(|| crawlers::nearest(list, iter::empty()))
                 .map(|it| format!(" (did you mean @{it}?)"))
                 .unwrap_or_default(),
             crawlers::lists().map(|list| format!("@{}", list.name)).collect::<Vec<_>>().join(", ")

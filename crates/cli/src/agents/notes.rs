@@ -101,7 +101,10 @@ impl AgentNotes {
             return;
         }
         self.notes.iter().for_each(|note| say(format_args!("note: {note}")));
-        let has_no_default = |it: &&UnnamedAgent| self.without_default.contains(&it.agent);
+        let has_no_default = |it: &&UnnamedAgent| {
+            let of_purpose = format!("{}!", it.agent);
+            [&it.agent, &of_purpose].into_iter().any(|name| self.without_default.contains(name))
+        };
         let (without, others): (Vec<_>, Vec<_>) =
             self.run.unnamed_agents.iter().partition(has_no_default);
         let others = others.into_iter().filter(|agent| agent.suggestion.is_some()).collect();
