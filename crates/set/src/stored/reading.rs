@@ -17,7 +17,8 @@
 //! for more than a day: until then, its capture may only be later than that of the redirect.
 //!
 //! Cost: a last file is looked for through all failures since then, one binary search each. A caller that keeps
-//! the [`Failures`] of an origin reads each of them once.
+//! the [`Failures`] of an origin reads each of them once; origins that redirect to one resource read its failures
+//! once each.
 
 use std::collections::BTreeMap;
 
