@@ -225,6 +225,9 @@ fn nearest<'s, E>(
     names: impl FnOnce() -> Result<Vec<&'s [u8]>, E>,
 ) -> Result<Option<String>, E> {
     let Some(token) = agent.tokens().next() else { return Ok(None) };
+    if ["all", "any"].iter().any(|word| token.eq_ignore_ascii_case(word)) {
+        return Ok(Some("'*'".to_owned()));
+    }
     if crawlers::names().any(|name| name.eq_ignore_ascii_case(token)) {
         return Ok(None);
     }
