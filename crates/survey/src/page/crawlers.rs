@@ -143,7 +143,7 @@ impl View<'_> {
             },
             meaning: "Browsers, tools, and unknown crawlers. The groups for * apply to them. The verdict is unknown if \
                 a file names such a crawler and -a does not.",
-            advice: "Name the crawlers among them with -a to give each a row of its own.",
+            advice: "-a NAME,@ai-all,@search,@documented gives the crawler NAME among them a row of its own.",
             body: table("others-table", &caption, SHOWN, &columns, together.chain(named)),
         })
     }
