@@ -52,6 +52,20 @@ macro_rules! codes {
     };
 }
 
+impl Code {
+    /// Whether nobody knows for which crawlers or paths the line is meant: its correction has no edit that could be
+    /// proved together with others.
+    pub(crate) fn is_unclear(self) -> bool {
+        use Code::{
+            EmptyUserAgent, NoProductToken, NotUtf8, UsageSplitsGroup, UserAgentsRunTogether,
+        };
+        matches!(
+            self,
+            NotUtf8 | UserAgentsRunTogether | EmptyUserAgent | NoProductToken | UsageSplitsGroup
+        )
+    }
+}
+
 codes! {
     ByteOrderMark = 1, "byte-order-mark", Info;
     WebPage = 2, "web-page", Error;

@@ -53,6 +53,10 @@ impl<'e, 't> Findings<'e, 't> {
         *count += 1;
         self.is_last_past_max = *count > LINT_FINDINGS_PER_CODE_MAX;
         let place = self.examination.index.place(span);
+        if code.is_unclear() {
+            let first = self.report.unclear.get_or_insert((place.line, code));
+            *first = (*first).min((place.line, code));
+        }
         let (effects, related, fix) = (Vec::new(), Vec::new(), None);
         let message = message.into();
         self.report.diagnostics.push(Diagnostic { code, message, effects, place, related, fix });

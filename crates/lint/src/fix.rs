@@ -68,8 +68,16 @@ pub fn fix(
     };
     let doubts = Doubt::of(&report.advice, &files);
     let (mut candidates, mut left) = (candidates(&report.diagnostics), Vec::new());
+    let unclear = report.unclear.map(|(line, code)| {
+        format!(
+            "line {line} may be meant in another way than it is read ({code}); correct it first"
+        )
+    });
     candidates.retain(|candidate| {
-        let doubt = Doubt::about(&doubts, candidate.edits);
+        // What is only written better stays as it is meant.
+        let removes = candidate.edits.iter().any(|edit| edit.replacement.is_empty());
+        let unclear = unclear.as_ref().filter(|_| removes);
+        let doubt = Doubt::about(&doubts, candidate.edits).or_else(|| unclear.cloned());
         let diagnostics = candidate.diagnostics.iter();
         left.extend(diagnostics.filter_map(|&it| Some((it, doubt.clone()?))));
         doubt.is_none()

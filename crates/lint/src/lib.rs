@@ -51,6 +51,7 @@ use findings::Findings;
 type Map<K, V> = hashbrown::HashMap<K, V, foldhash::fast::RandomState>;
 type Set<K> = hashbrown::HashSet<K, foldhash::fast::RandomState>;
 
+use portcullis_dialect::LineNumber;
 use portcullis_dialect::dialect::Dialect;
 use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
 use portcullis_robots::policy::Crawler;
@@ -91,6 +92,9 @@ pub struct Report {
     pub omitted: BTreeMap<Code, usize>,
     /// The advice of the findings, in file order. [`fix`] applies no edit that is wrong once it is followed.
     pub advice: Vec<Advice>,
+    /// The first finding whose line may be meant for other crawlers or paths than it is read for. [`fix`] removes
+    /// nothing until it is corrected.
+    pub unclear: Option<(LineNumber, Code)>,
     /// The checks that a limit ended, in words.
     pub unknown: Vec<String>,
 }
