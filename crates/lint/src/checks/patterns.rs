@@ -130,6 +130,12 @@ fn list(findings: &mut Findings<'_, '_>, rule: &Rule<'_>) -> bool {
     const LINES_MAX: usize = 3;
     let paths = paths(rule.value);
     let [first, second, ..] = paths[..] else { return false };
+    // A slash alone is a stray one, and two begin a comment: nobody lists the whole site.
+    let is_stray =
+        |path: &&[u8]| *path == b"/" || path.starts_with(b"//") || path.starts_with(b"/ ");
+    if paths.iter().any(is_stray) {
+        return false;
+    }
     let spans: Vec<Span> = paths.iter().map(|path| findings.examination.span_of(path)).collect();
     let between = |pair: &[Span]| Span { start: pair[0].end, end: pair[1].start };
     let separators: Vec<Span> = spans.windows(2).map(between).collect();
@@ -142,7 +148,8 @@ fn list(findings: &mut Findings<'_, '_>, rule: &Rule<'_>) -> bool {
     // A path has no space and is no tag, and a line may also lack a line end before the next field.
     let is_odd = |byte: &u8| matches!(byte, b' ' | b'\t' | b':' | b'<' | b'>');
     let is_odd = paths.iter().any(|path| path.iter().any(is_odd));
-    if !is_odd && !rule.value.ends_with(b",") {
+    let ends_in_mark = paths.iter().any(|path| path.ends_with(b",") || path.ends_with(b";"));
+    if !is_odd && !ends_in_mark {
         let field = if rule.verdict == Verdict::Allow { "Allow: " } else { "Disallow: " };
         let line = |path: &&[u8]| quoted(&[field.as_bytes(), path].concat());
         let lines = joined(paths.iter().map(line), LINES_MAX);
