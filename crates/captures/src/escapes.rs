@@ -48,8 +48,9 @@ const OTHERWISE_ENCODED: &str = "its body is hex, or base64 in quotes, cut, or o
 /// Returns what is wrong with a body that is not the text that the server sent; `None` if it seems to be.
 pub(super) fn problem(body: &[u8]) -> Option<&'static str> {
     let text = body.strip_prefix(BYTE_ORDER_MARK).unwrap_or(body);
-    // A page has a note of its own, and programs with such texts.
-    if PAGES.iter().any(|start| begins_with(text.trim_ascii_start(), start)) {
+    // A page has a note of its own, unless it names a crawler.
+    let is_page = PAGES.iter().any(|start| begins_with(text.trim_ascii_start(), start));
+    if is_page && find(text, b"ser-agent").is_none() {
         return None;
     }
     if ends_in_backslashes(text) {
@@ -331,6 +332,7 @@ mod tests {
             "# a file\nUser-agent: *\\nDisallow: /\n",
             "\u{feff}Sitemap: https://a.example/\r\nUser-agent: *\\nDisallow: /",
             "User-agent: a\\nDisallow: /\nUser-agent: b\\nDisallow: /\n",
+            "<?xml version='1.0'?>\nUser-agent: *\\r\nDisallow: /\\r\n",
             "Sitemap: https://a.example/\n\"User-agent: *\\nDisallow: /\"\n",
             "User-agent: *\\r\nDisallow: /\\r\n",
             "Useragent: Bot\\nDisalow: /\n",
