@@ -49,8 +49,8 @@ use portcullis_engine::pattern::PatternList;
 use portcullis_engine::{RuleSetBuf, Settings, SharedRuleSet};
 
 use crate::policy::{
-    AskedRules, CRAWL_DELAY, CrawlDelay, Crawler, Explanation, LabelRules, RuleText, Selection,
-    UsageRules, combined, delay_seconds, explain, records_of, stated,
+    AskedRules, CRAWL_DELAY, CrawlDelay, Crawler, Explanation, LabelRules, Selection, UsageRules,
+    combined, delay_seconds, explain, records_of, stated,
 };
 use crate::syntax::RobotsTxt;
 use crate::url::{
@@ -323,7 +323,7 @@ impl<'t> Robots<'t> {
         let selection = Selection::of(&self.file, agent, self.dialect);
         let reason = selection.reason_without_rule(&self.file);
         let unmatched = Decision::without_rule(Verdict::Allow, reason);
-        let rules = AskedRules::new(&self.file, &selection.groups, &self.dialect.paths);
+        let rules = AskedRules::new(&self.file, self.text, &selection.groups, &self.dialect.paths);
         AgentRules {
             dialect: self.dialect,
             otherwise: self.outcome.map_or(unmatched, AccessOutcome::decision),
@@ -438,10 +438,10 @@ impl AgentRules {
     }
 
     #[inline]
-    fn decision(&self, path: &[u8], deciding: Option<&RuleText>) -> Decision {
+    fn decision(&self, path: &[u8], deciding: Option<Decision>) -> Decision {
         match self.dialect.paths.always_allows(path) {
             true => Decision::ROBOTS_TXT,
-            false => deciding.map_or(self.otherwise, RuleText::decision),
+            false => deciding.unwrap_or(self.otherwise),
         }
     }
 }

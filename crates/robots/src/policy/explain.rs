@@ -15,7 +15,8 @@ use portcullis_dialect::{
 };
 use portcullis_engine::pattern::Pattern;
 
-use super::rules::{RuleText, RuleTexts, sorted};
+use super::asked::WrittenRules;
+use super::rules::{RuleText, sorted};
 use super::select::naming_line;
 use super::{Crawler, Selection, UsageGroups, pattern_of};
 
@@ -276,10 +277,9 @@ impl Explainer<'_, '_> {
     /// once, by the pattern that precedes.
     fn rules(&self, groups: &[usize]) -> Vec<ExplainedRule> {
         let paths = &self.dialect.paths;
-        let texts = RuleTexts::new(self.file, groups, paths);
+        let texts = WrittenRules::new(self.file, self.text, groups).matching(self.path, paths);
         let mut known: HashSet<RuleID, foldhash::fast::RandomState> = HashSet::default();
-        let matching: Vec<RuleText> = texts.matching(self.path, paths.wildcards).copied().collect();
-        let mut matching = sorted(&matching, paths);
+        let mut matching = sorted(&texts.entries, paths);
         matching.retain(|entry| known.insert(entry.rule));
         let first = matching.first().map(|it| (texts.text(it).len(), it.verdict));
         let loss = |it: &RuleText| match (paths.precedence, first?) {

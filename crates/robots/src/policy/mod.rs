@@ -22,6 +22,7 @@
 //! ```
 
 mod agent;
+mod asked;
 mod delay;
 mod explain;
 mod reading;
@@ -30,6 +31,7 @@ mod select;
 mod usage;
 
 pub use agent::{AgentError, Crawler, product};
+pub(crate) use asked::AskedRules;
 pub(crate) use delay::records_of;
 pub use delay::{CRAWL_DELAY, CrawlDelay, RecordGroups, delay_seconds};
 pub use explain::{
@@ -38,6 +40,5 @@ pub use explain::{
 };
 pub use reading::{Reading, WithoutFile};
 pub use rules::OrderedRules;
-pub(crate) use rules::{AskedRules, RuleText};
 pub use select::{Audience, NamedRobot, Selection, is_name_of, robot_name, robot_named};
 pub use usage::{LabelRules, UsageGroups, UsageRules, combined, pattern_of, stated};

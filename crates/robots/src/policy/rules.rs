@@ -1,24 +1,15 @@
-//! The rules of an agent: tried one by one, in order of precedence, compiled.
-//!
-//! Most programs that fetch one robots.txt ask it once, or a few times. Trying a rule costs such a
-//! question a few nanoseconds, and compiling it some hundred times as much. So [`AskedRules`] try the
-//! rules until the paths have paid for compiling, then become a
-//! [rule set](portcullis_engine::ruleset), which decides all later paths. Both ways give the same
-//! answer: the first pattern in order of precedence that matches.
+//! The patterns of the groups that apply to an agent, in normal form and in order of precedence.
 
 use std::hash::BuildHasher;
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use foldhash::fast::RandomState;
 use hashbrown::HashTable;
 
-use crate::syntax::{Group, RobotsTxt, Rule};
-use crate::url::{IsPlain, are_plain, index_page_text, push_normal_text};
+use crate::syntax::{RobotsTxt, Rule};
+use crate::url::{are_plain, index_page_text, push_normal_text};
 use portcullis_dialect::{Decision, LineNumber, PathRules, Precedence, Reason, RuleID, Verdict};
-use portcullis_engine::bytes::first_bytes;
+use portcullis_engine::RuleSetBuf;
 use portcullis_engine::pattern::{Pattern, PatternList};
-use portcullis_engine::{Outcome, RuleSetBuf, Settings, SharedRuleSet};
 
 /// The rules of the groups that apply to an agent, in order of precedence: the first match decides.
 ///
@@ -38,7 +29,7 @@ pub struct OrderedRules {
 impl OrderedRules {
     /// Orders all rules of the groups at `groups` of `file`.
     pub fn new(file: &RobotsTxt<'_>, groups: &[usize], paths: &PathRules) -> OrderedRules {
-        RuleTexts::new(file, groups, paths).ordered(paths, false).1
+        RuleTexts::new(rules_of(file, groups), paths).ordered(paths, false).1
     }
 
     /// Builds their rule set.
@@ -61,27 +52,48 @@ impl OrderedRules {
         groups: &[usize],
         paths: &PathRules,
     ) -> (OrderedRules, Vec<u32>) {
-        let (entries, ordered) = RuleTexts::new(file, groups, paths).ordered(paths, true);
+        let (entries, ordered) = RuleTexts::new(rules_of(file, groups), paths).ordered(paths, true);
         let lengths = entries.iter().map(|entry| (entry.rank(paths) >> 1) as u32);
         (ordered, lengths.collect())
     }
 }
 
-/// The patterns of the groups that apply to an agent, as normal texts in the order of the file.
-#[derive(Debug)]
+/// A rule as it is written.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct WrittenRule<'t> {
+    pub(super) value: &'t [u8],
+    pub(super) verdict: Verdict,
+    pub(super) line: LineNumber,
+    pub(super) id: RuleID,
+}
+
+/// Returns the rules of the groups at `groups` of `file`.
+pub(super) fn rules_of<'f>(
+    file: &'f RobotsTxt<'_>,
+    groups: &'f [usize],
+) -> impl Iterator<Item = WrittenRule<'f>> + Clone {
+    groups.iter().flat_map(|&group| {
+        let group = &file.groups()[group];
+        let rules = file.rules_of(group).iter().zip(group.rules.clone());
+        rules.map(|(rule, number)| {
+            let Rule { value, verdict, line, .. } = *rule;
+            WrittenRule { value, verdict, line, id: RuleID(number) }
+        })
+    })
+}
+
+/// Patterns of rules, as normal texts in the order of the file.
+#[derive(Debug, Default)]
 pub(super) struct RuleTexts {
     texts: Vec<u8>,
-    entries: Vec<RuleText>,
+    pub(super) entries: Vec<RuleText>,
 }
 
 /// A pattern of [`RuleTexts`].
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct RuleText {
+pub(super) struct RuleText {
     start: usize,
     end: usize,
-    /// The first bytes of each path that the pattern matches, and a mask of those that are known.
-    head: u64,
-    mask: u64,
     pub(super) rule: RuleID,
     line: LineNumber,
     pub(super) verdict: Verdict,
@@ -89,7 +101,7 @@ pub(crate) struct RuleText {
 
 impl RuleText {
     /// Returns the rank: the greatest decides, of equals the first. The bytes that count, and then whether it allows.
-    fn rank(&self, paths: &PathRules) -> u64 {
+    pub(super) fn rank(&self, paths: &PathRules) -> u64 {
         match paths.precedence {
             Precedence::MostBytes => {
                 (self.end - self.start) as u64 * 2 + u64::from(self.verdict == Verdict::Allow)
@@ -99,109 +111,94 @@ impl RuleText {
     }
 
     /// Returns the decision of a path that the pattern decides.
-    pub(crate) fn decision(&self) -> Decision {
+    pub(super) fn decision(&self) -> Decision {
         let RuleText { verdict, rule, line, .. } = *self;
         Decision { verdict, reason: Reason::Rule, rule: Some(rule), line: Some(line) }
     }
 }
 
 impl RuleTexts {
-    /// Returns the patterns of the groups at `groups` of `file`. Rules that match nothing have none.
-    pub(super) fn new(file: &RobotsTxt<'_>, groups: &[usize], paths: &PathRules) -> RuleTexts {
-        let groups = || groups.iter().map(|&group| &file.groups()[group]);
-        let (texts, entries) = (
-            groups().flat_map(|group| file.rules_of(group)).map(|rule| rule.value.len()).sum(),
-            groups().map(|group| group.rules.len()).sum(),
-        );
+    /// Returns the patterns of rules. Rules that match nothing have none.
+    pub(super) fn new<'t>(
+        rules: impl Iterator<Item = WrittenRule<'t>> + Clone,
+        paths: &PathRules,
+    ) -> RuleTexts {
+        let sizes = rules
+            .clone()
+            .fold((0, 0), |(bytes, count), rule| (bytes + rule.value.len(), count + 1));
+        let (texts, entries) = sizes;
         let mut all =
             RuleTexts { texts: Vec::with_capacity(texts), entries: Vec::with_capacity(entries) };
         // Most files are in normal form, and one look at all texts is cheaper than one at each.
-        let anchors = all.extend(file, groups(), paths, true);
+        let mut anchors = 0;
+        rules.clone().for_each(|rule| anchors += all.push(&rule, paths, true));
         if !are_plain(&all.texts, anchors, paths) {
             all.texts.clear();
             all.entries.clear();
-            all.extend(file, groups(), paths, false);
+            rules.for_each(|rule| {
+                all.push(&rule, paths, false);
+            });
         }
         all
     }
 
-    /// Finds the heads of the patterns, which pay for themselves when the patterns are tried.
-    fn with_heads(mut self, wildcards: bool) -> RuleTexts {
-        for entry in &mut self.entries {
-            let bytes = entry.end - entry.start;
-            (entry.head, entry.mask) = head(&self.texts[entry.start..], bytes, wildcards);
-        }
-        self
+    /// Appends the patterns of a rule that match `path`, a path in normal form.
+    pub(super) fn push_matching(&mut self, rule: &WrittenRule<'_>, paths: &PathRules, path: &[u8]) {
+        let (first, mut number) = (self.entries.len(), 0);
+        self.push(rule, paths, false);
+        let texts = &self.texts;
+        self.entries.retain(|entry| {
+            let pattern = Pattern::from_text(&texts[entry.start..entry.end], paths.wildcards);
+            number += 1;
+            number <= first || pattern.matches(path)
+        });
+        self.texts.truncate(self.entries.last().map_or(0, |last| last.end));
     }
 
-    /// Appends the patterns of groups; returns the number of texts that end in `$`. If `are_plain`, the
-    /// values are in normal form.
-    fn extend<'g>(
-        &mut self,
-        file: &RobotsTxt<'_>,
-        groups: impl Iterator<Item = &'g Group>,
-        paths: &PathRules,
-        are_plain: bool,
-    ) -> usize {
-        let mut anchors = 0;
-        for group in groups {
-            for (rule, id) in file.rules_of(group).iter().zip(group.rule_ids()) {
-                anchors += self.push(rule, id, paths, are_plain);
-            }
-        }
-        anchors
-    }
-
-    /// Appends the patterns of a rule; returns the number of texts that end in `$`.
+    /// Appends the patterns of a rule; returns the number of texts that end in `$`. If it `is_plain`, its
+    /// value is in normal form.
     #[inline]
-    fn push(&mut self, rule: &Rule<'_>, id: RuleID, paths: &PathRules, is_plain: bool) -> usize {
+    fn push(&mut self, rule: &WrittenRule<'_>, paths: &PathRules, is_plain: bool) -> usize {
         let (start, anchor) = (self.texts.len(), usize::from(rule.value.ends_with(b"$")));
         let is_plain = is_plain || are_plain(rule.value, anchor, paths);
         if !push_normal_text(rule.value, paths, is_plain, &mut self.texts) {
             return 0;
         }
-        self.push_last(start, rule, id);
+        self.push_last(start, rule);
         if rule.verdict == Verdict::Allow
             && let Some(directory) = index_page_text(&self.texts[start..], paths)
         {
             let start = self.texts.len();
             self.texts.extend_from_slice(&directory);
-            self.push_last(start, rule, id);
+            self.push_last(start, rule);
             return anchor + 1;
         }
         anchor
     }
 
     /// Appends the pattern of `rule` whose text is the last, from `start` on.
-    fn push_last(&mut self, start: usize, rule: &Rule<'_>, id: RuleID) {
-        let (end, Rule { verdict, line, .. }) = (self.texts.len(), *rule);
-        let (head, mask) = (0, 0);
-        self.entries.push(RuleText { start, end, head, mask, rule: id, line, verdict });
+    fn push_last(&mut self, start: usize, rule: &WrittenRule<'_>) {
+        let (end, WrittenRule { verdict, line, id, .. }) = (self.texts.len(), *rule);
+        self.entries.push(RuleText { start, end, rule: id, line, verdict });
     }
 
     pub(super) fn text(&self, entry: &RuleText) -> &[u8] {
         &self.texts[entry.start..entry.end]
     }
 
-    /// Returns the patterns that match `path`, a path in normal form, in the order of the file.
-    pub(super) fn matching(&self, path: &[u8], wildcards: bool) -> impl Iterator<Item = &RuleText> {
-        let head = first_bytes(path) as u64;
-        let bytes = bytes_of(path) | if wildcards { bytes_of(b"*$") } else { 0 };
-        let starts = move |entry: &&RuleText| (head ^ entry.head) & entry.mask == 0;
-        let may_match = move |entry: &&RuleText| bytes_of(self.text(entry)) & !bytes == 0;
-        let matches =
-            move |entry: &&RuleText| Pattern::from_text(self.text(entry), wildcards).matches(path);
-        self.entries.iter().filter(starts).filter(may_match).filter(matches)
-    }
-
-    /// Returns the pattern that decides `path`, a path in normal form; `None` if none matches.
-    fn deciding(&self, path: &[u8], paths: &PathRules) -> Option<&RuleText> {
-        let matching = self.matching(path, paths.wildcards);
-        matching.reduce(|best, it| if it.rank(paths) > best.rank(paths) { it } else { best })
+    /// Returns the pattern that decides of these; `None` if there is none.
+    pub(super) fn deciding(&self, paths: &PathRules) -> Option<&RuleText> {
+        self.entries
+            .iter()
+            .reduce(|best, it| if it.rank(paths) > best.rank(paths) { it } else { best })
     }
 
     /// Returns the patterns in order of precedence; each pattern once if they are to be `distinct`.
-    fn ordered(&self, paths: &PathRules, distinct: bool) -> (Vec<RuleText>, OrderedRules) {
+    pub(super) fn ordered(
+        &self,
+        paths: &PathRules,
+        distinct: bool,
+    ) -> (Vec<RuleText>, OrderedRules) {
         let mut entries = sorted(&self.entries, paths);
         let mut patterns = PatternList::new();
         patterns.reserve(entries.len(), self.texts.len());
@@ -244,114 +241,6 @@ pub(super) fn sorted(entries: &[RuleText], paths: &PathRules) -> Vec<RuleText> {
     places.sort_unstable();
     let entry = |place: u64| entries[(place & !(u64::MAX << PLACE_BITS)) as usize];
     places.into_iter().map(entry).collect()
-}
-
-/// Returns the set of the bytes of a text, modulo 64.
-fn bytes_of(text: &[u8]) -> u64 {
-    text.iter().fold(0, |set, &byte| set | 1 << (byte % 64))
-}
-
-/// Returns the first bytes of the pattern whose normal text is the first `bytes` of `text`, and a mask of
-/// those before its first star and its anchor.
-fn head(text: &[u8], bytes: usize, wildcards: bool) -> (u64, u64) {
-    let head = first_bytes(text) as u64;
-    let each = |byte: u8| u64::from_ne_bytes([byte; 8]);
-    // The highest bit of each byte that is `byte`, and of some after the first of them.
-    let places = |byte| {
-        let differs = head ^ each(byte);
-        differs.wrapping_sub(each(1)) & !differs & each(0x80)
-    };
-    let special = if wildcards { places(b'*') | places(b'$') } else { 0 };
-    let bits = (8 * bytes).min(special.trailing_zeros() as usize & !7);
-    (head, !u64::MAX.checked_shl(bits as u32).unwrap_or(0))
-}
-
-/// Bytes of the paths that the rules are tried with: 2 KiB. Then the rules are compiled.
-///
-/// Source: measured on popular files. Compiling costs as much as trying some fifty paths.
-const TRIED_PATH_BYTES_MAX: usize = 2 * 1024;
-
-/// Bytes of the paths that the rules are tried with, times the bytes of the patterns: 16 Mi.
-///
-/// Source: our choice. It takes some milliseconds at most, whatever the patterns are.
-const TRIED_BYTES_MAX: usize = 16 * 1024 * 1024;
-
-/// The rules of the groups that apply to an agent, which are compiled once the paths have paid for it.
-///
-/// Threads share them without a lock, but for those that arrive while they are compiled.
-#[derive(Debug)]
-pub(crate) struct AskedRules {
-    paths: &'static PathRules,
-    texts: RuleTexts,
-    /// Bytes of the paths that are still tried.
-    bytes_left: AtomicUsize,
-    compiled: OnceLock<CompiledRules>,
-}
-
-#[derive(Debug)]
-struct CompiledRules {
-    rules: SharedRuleSet,
-    /// The source of each pattern.
-    entries: Vec<RuleText>,
-}
-
-impl AskedRules {
-    /// Returns the rules of the groups at `groups` of `file`.
-    pub(crate) fn new(
-        file: &RobotsTxt<'_>,
-        groups: &[usize],
-        paths: &'static PathRules,
-    ) -> AskedRules {
-        let texts = RuleTexts::new(file, groups, paths).with_heads(paths.wildcards);
-        let bytes_max = TRIED_BYTES_MAX / texts.texts.len().max(1);
-        let bytes_left = AtomicUsize::new(bytes_max.min(TRIED_PATH_BYTES_MAX));
-        AskedRules { paths, texts, bytes_left, compiled: OnceLock::new() }
-    }
-
-    /// Returns the rule that decides `path`, a path in normal form; `None` if no rule matches.
-    pub(crate) fn deciding(&self, path: &[u8]) -> Option<&RuleText> {
-        match self.compiled.get() {
-            Some(compiled) => compiled.entry(compiled.rules.decide(path)),
-            None => self.try_or_compile(path),
-        }
-    }
-
-    /// Like [`AskedRules::deciding`], for a path as written. The outer `None` if the rules are not compiled,
-    /// the path may have another normal form, or it needs an automaton.
-    #[inline]
-    pub(crate) fn deciding_if_plain(&self, path: &[u8]) -> Option<Option<&RuleText>> {
-        let (compiled, escapes) = (self.compiled.get()?, self.paths.escapes);
-        let outcome = compiled.rules.decide_if(IsPlain { path, escapes }, path)?;
-        Some(compiled.entry(outcome))
-    }
-
-    #[inline(never)]
-    fn try_or_compile(&self, path: &[u8]) -> Option<&RuleText> {
-        // Threads that count at once may compile a little later.
-        match self.bytes_left.load(Ordering::Relaxed).checked_sub(path.len()) {
-            Some(left) => {
-                self.bytes_left.store(left, Ordering::Relaxed);
-                self.texts.deciding(path, self.paths)
-            }
-            None => {
-                let compile = || CompiledRules::new(&self.texts, self.paths);
-                let compiled = self.compiled.get_or_init(compile);
-                compiled.entry(compiled.rules.decide(path))
-            }
-        }
-    }
-}
-
-impl CompiledRules {
-    fn new(texts: &RuleTexts, paths: &PathRules) -> CompiledRules {
-        let (entries, ordered) = texts.ordered(paths, true);
-        CompiledRules { rules: SharedRuleSet::new(ordered.compile(), Settings::default()), entries }
-    }
-
-    #[inline]
-    fn entry(&self, outcome: Outcome) -> Option<&RuleText> {
-        outcome.pattern().map(|pattern| &self.entries[pattern])
-    }
 }
 
 #[cfg(test)]

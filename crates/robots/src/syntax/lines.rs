@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use memchr::memrchr2;
 
-use super::record::{Content, EachLine, Line, LineMarks, LineReader, Record};
+use super::record::{Content, EachLine, Line, LineMarks, LineReader, Record, Stops};
 use super::{NoteKind, NoteSet};
 use portcullis_dialect::{ByteOrderMark, Dialect, LineNumber};
 
@@ -100,6 +100,7 @@ pub fn records<'t>(text: &'t [u8], dialect: &Dialect, bytes_max: Option<usize>) 
         text: kept,
         position: mark_bytes(kept, dialect.lines.byte_order_mark),
         number: LineNumber::FIRST,
+        stops: Stops::default(),
         reader: LineReader::new(&dialect.lines),
         ignored: (kept.len() < text.len()).then(|| Span::new(kept.len(), text.len())),
     }
@@ -124,6 +125,7 @@ pub struct Records<'t> {
     position: usize,
     /// The number of the line that starts there.
     number: LineNumber,
+    stops: Stops,
     reader: LineReader,
     /// The unread part, until it is reported.
     ignored: Option<Span>,
@@ -147,16 +149,52 @@ impl<'t> Records<'t> {
         Some(Line { number: self.number, span, notes, content: Content::Ignored })
     }
 
-    /// Calls `each` with the next line; returns false if there is none.
+    /// Calls `each` with the next lines until it is full; returns false if there is none.
     #[inline(always)]
-    pub(super) fn read_line(&mut self, each: &mut impl EachLine<'t>) -> bool {
-        let (start, rest) = (self.position, &self.text[self.position..]);
+    pub(super) fn read_lines(&mut self, each: &mut impl EachLine<'t>) -> bool {
+        match self.read_known(each) {
+            Some(stop) => self.read_other(stop, each),
+            None => true,
+        }
+    }
+
+    /// Reads lines that begin as known ones, and empty ones. Returns the first stop of the first line that is
+    /// another, or of the end, unless `each` is full before.
+    #[inline(always)]
+    fn read_known(&mut self, each: &mut impl EachLine<'t>) -> Option<usize> {
+        // In registers, because most lines of most files pass here.
+        let (text, mut position, mut number) = (self.text, self.position, self.number);
+        let mut stops = self.stops;
+        let other = loop {
+            let stop = stops.next(text, position);
+            let (span, notes) = (Span { start: position as u32, end: stop as u32 }, NoteSet::EMPTY);
+            if let Some(record) = self.reader.like_known(text, position, stop) {
+                each.record(number, span, notes, record);
+            } else if let (0, Some(b'\n' | b'\r')) = (stop - position, text.get(stop)) {
+                each.line(Line { number, span, notes, content: Content::Blank });
+            } else {
+                break Some(stop);
+            }
+            position = stop + line_end_bytes(&text[stop..]);
+            number = number.next();
+            if each.is_full() {
+                break None;
+            }
+        };
+        (self.position, self.number, self.stops) = (position, number, stops);
+        other
+    }
+
+    /// Reads any line, whose first stop is at `stop`; returns false if there is none.
+    #[inline(never)]
+    fn read_other(&mut self, stop: usize, each: &mut impl EachLine<'t>) -> bool {
+        let (start, number) = (self.position, self.number);
+        let rest = &self.text[start..];
         if rest.is_empty() {
             return self.take_ignored().map(|line| each.line(line)).is_some();
         }
-        let marks = LineMarks::from_line(rest);
+        let marks = LineMarks::of(rest, stop - start);
         self.position += marks.end + line_end_bytes(&rest[marks.end..]);
-        let number = self.number;
         self.number = number.next();
         self.reader.read(rest, marks, start as u32, number, each);
         true
@@ -168,7 +206,7 @@ impl<'t> Iterator for Records<'t> {
 
     fn next(&mut self) -> Option<Line<'t>> {
         let mut line = None;
-        self.read_line(&mut line);
+        self.read_lines(&mut line);
         line
     }
 }

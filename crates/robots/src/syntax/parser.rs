@@ -76,7 +76,7 @@ impl Work for LineWork<'_, '_> {
 
     #[inline(always)]
     fn with(self, _: impl Kind) {
-        while self.lines.read_line(self.parser) {}
+        while self.lines.read_lines(self.parser) {}
     }
 }
 
@@ -97,13 +97,24 @@ impl<'t> EachLine<'t> for Parser<'t> {
         self.notes(line, whole, notes);
         let Record { field, name, value, span } = record;
         match field {
+            Some(Field::Disallow) => self.rule(Verdict::Disallow, value, line, span, whole),
+            Some(Field::Allow) => self.rule(Verdict::Allow, value, line, span, whole),
+            _ => self.other(line, Record { field, name, value, span }),
+        }
+    }
+}
+
+impl<'t> Parser<'t> {
+    /// Takes a record that is not a rule.
+    #[inline(never)]
+    fn other(&mut self, line: LineNumber, record: Record<'t>) {
+        let Record { field, name, value, span } = record;
+        match field {
             Some(Field::UserAgent) => {
                 let starts_group = self.state != State::UserAgents;
                 self.file.push_user_agent(UserAgentLine { value, line, span }, starts_group);
                 self.state = State::UserAgents;
             }
-            Some(Field::Allow) => self.rule(Verdict::Allow, value, line, span, whole),
-            Some(Field::Disallow) => self.rule(Verdict::Disallow, value, line, span, whole),
             Some(field @ (Field::ContentUsage | Field::ContentSignal | Field::License)) => {
                 self.usage(field, value, line, span);
             }
@@ -113,9 +124,7 @@ impl<'t> EachLine<'t> for Parser<'t> {
             }
         }
     }
-}
 
-impl<'t> Parser<'t> {
     #[inline(always)]
     fn rule(
         &mut self,

@@ -1,11 +1,11 @@
 //! Reads one line as a record: comment, white space, colon, field.
 //!
-//! Owns every decision that depends on a single line; one vectorised pass finds its end, its first `#` and
-//! its first `:`. [`parser`](super::parser) puts records into
+//! Owns every decision that depends on a single line; vectors find its end and its first `#`.
+//! [`parser`](super::parser) puts records into
 //! groups.
 
 use memchr::{memchr, memchr2};
-use wide::u8x32;
+use wide::{u8x16, u8x32};
 
 use super::{NoteKind, NoteSet, Span};
 use portcullis_dialect::usage::USAGE_FIELDS;
@@ -55,57 +55,82 @@ pub fn is_extension(name: &[u8]) -> bool {
 /// The bytes that divide a line.
 #[derive(Clone, Copy)]
 pub(super) struct LineMarks {
-    /// The first `:`; before the end of the text if there is one.
-    pub(super) colon: usize,
     /// The first `#`, or the end of the line.
-    pub(super) text: usize,
+    text: usize,
     /// The end of the line.
     pub(super) end: usize,
     /// Whether the line has a control byte other than TAB.
-    pub(super) has_control: bool,
+    has_control: bool,
 }
 
 impl LineMarks {
-    /// Returns the marks of the first line of `text`.
-    #[inline(always)]
-    pub(super) fn from_line(text: &[u8]) -> LineMarks {
-        let (mut colon, mut start) = (usize::MAX, 0);
-        // Most lines are shorter than one chunk.
-        while let Some(chunk) = text[start..].first_chunk() {
-            let chunk = u8x32::new(*chunk);
-            let is = |byte| chunk.simd_eq(u8x32::splat(byte));
-            let colons = is(b':').to_bitmask();
-            if colons != 0 && colon == usize::MAX {
-                colon = start + colons.trailing_zeros() as usize;
-            }
-            let controls = chunk.min(u8x32::splat(0x1f)).simd_eq(chunk) & !is(b'\t');
-            let stops = (controls | is(b'#')).to_bitmask();
-            if stops != 0 {
-                let stop = start + stops.trailing_zeros() as usize;
-                return match text[stop] {
-                    b'\n' | b'\r' => LineMarks { colon, text: stop, end: stop, has_control: false },
-                    _ => LineMarks::behind(text, stop, colon),
-                };
-            }
-            start += 32;
+    /// Returns the marks of the first line of `text`, whose first [stop](Stops) is at `stop`.
+    pub(super) fn of(text: &[u8], stop: usize) -> LineMarks {
+        let rest = &text[stop..];
+        if matches!(rest, [] | [b'\n' | b'\r', ..]) {
+            return LineMarks { text: stop, end: stop, has_control: false };
         }
-        LineMarks::behind(text, start, colon)
-    }
-
-    /// Returns the marks of the first line of `text`, of which no byte before `start` ends it, is a `#` or a
-    /// control.
-    #[inline(never)]
-    fn behind(text: &[u8], start: usize, mut colon: usize) -> LineMarks {
-        let rest = &text[start..];
         let rest = &rest[..memchr2(b'\r', b'\n', rest).unwrap_or(rest.len())];
         let has_control = rest.iter().fold(false, |found, &byte| found | is_control(byte));
-        let end = start + rest.len();
-        let hash = memchr(b'#', rest).map_or(end, |hash| start + hash);
-        if colon == usize::MAX {
-            colon = memchr(b':', rest).map_or(colon, |colon| start + colon);
-        }
-        LineMarks { colon, text: hash, end, has_control }
+        let end = stop + rest.len();
+        let hash = match rest {
+            [b'#', ..] => stop,
+            _ => memchr(b'#', rest).map_or(end, |hash| stop + hash),
+        };
+        LineMarks { text: hash, end, has_control }
     }
+}
+
+/// Finds the stops of a text, 64 bytes at a time: the bytes where a line ends or its text may.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Stops {
+    /// A bit for each byte of the last window that is a stop, the first byte lowest.
+    window: u64,
+    /// The end of the last window; 0 before the first.
+    end: usize,
+}
+
+impl Stops {
+    const WINDOW: usize = u64::BITS as usize;
+
+    /// Returns the first stop of `text` from `position` on; its end if there is none. Positions ascend
+    /// from call to call.
+    #[inline(always)]
+    pub(super) fn next(&mut self, text: &[u8], position: usize) -> usize {
+        let mut from = position;
+        let left = self.end.saturating_sub(from);
+        let mut found = if left > 0 { self.window >> (Stops::WINDOW - left) } else { 0 };
+        while found == 0 {
+            from = from.max(self.end);
+            if from >= text.len() {
+                return text.len();
+            }
+            found = Stops::of(&text[from..]);
+            (self.window, self.end) = (found, from + Stops::WINDOW);
+        }
+        from + found.trailing_zeros() as usize
+    }
+
+    /// Returns the stops of a window. The end of the text is one.
+    #[inline(always)]
+    fn of(rest: &[u8]) -> u64 {
+        let window = rest.first_chunk().copied().unwrap_or_else(|| {
+            let mut last = [0; Stops::WINDOW];
+            last[..rest.len()].copy_from_slice(rest);
+            last
+        });
+        let [low, high] = window.as_chunks().0 else { return 0 };
+        u64::from(stops(*low)) | u64::from(stops(*high)) << 32
+    }
+}
+
+/// Returns the stops of a chunk: `#` and control bytes but TAB.
+#[inline(always)]
+fn stops(chunk: [u8; 32]) -> u32 {
+    let chunk = u8x32::new(chunk);
+    let is = |byte| chunk.simd_eq(u8x32::splat(byte));
+    let controls = chunk.min(u8x32::splat(0x1f)).simd_eq(chunk) & !is(b'\t');
+    (controls | is(b'#')).to_bitmask()
 }
 
 /// A line and its content.
@@ -155,6 +180,12 @@ pub(super) trait EachLine<'t> {
     /// Takes the next line.
     fn line(&mut self, line: Line<'t>);
 
+    /// Returns whether it takes no further line now.
+    #[inline(always)]
+    fn is_full(&self) -> bool {
+        false
+    }
+
     /// Takes the next line, a record.
     #[inline(always)]
     fn record(&mut self, number: LineNumber, span: Span, notes: NoteSet, record: Record<'t>) {
@@ -165,6 +196,10 @@ pub(super) trait EachLine<'t> {
 impl<'t> EachLine<'t> for Option<Line<'t>> {
     fn line(&mut self, line: Line<'t>) {
         *self = Some(line);
+    }
+
+    fn is_full(&self) -> bool {
+        self.is_some()
     }
 }
 
@@ -196,18 +231,11 @@ struct KnownStart {
     value_at: usize,
     name_bytes: usize,
     field: Option<Field>,
-    notes: NoteSet,
 }
 
 impl KnownStart {
-    const NONE: KnownStart = KnownStart {
-        bytes: 0,
-        mask: 0,
-        value_at: usize::MAX,
-        name_bytes: 0,
-        field: None,
-        notes: NoteSet::EMPTY,
-    };
+    const NONE: KnownStart =
+        KnownStart { bytes: 0, mask: 0, value_at: usize::MAX, name_bytes: 0, field: None };
 }
 
 impl LineReader {
@@ -235,45 +263,50 @@ impl LineReader {
         let span = Span { start, end: start + line.len() as u32 };
         let is_odd = marks.has_control || line.len() > self.line_bytes_max;
         let text = self.trim_end(&line[..marks.text]);
-        let head = first_bytes(rest);
-        if !is_odd && let Some((record, notes)) = self.like_known(text, head, start) {
-            each.record(number, span, notes, record);
-        } else if !is_odd && let Some(record) = self.split(text, marks.colon, start) {
+        if text.is_empty() && !is_odd {
+            let content = without_text(line, marks);
+            each.line(Line { number, span, notes: NoteSet::EMPTY, content });
+        } else if !is_odd && let Some(record) = self.split(text, first_colon(text), start) {
             let KnownName { field, notes, .. } = KnownName::of(record.name, &self.rules);
             let record = Record { field, ..record };
-            self.know_start(text, head, &record, notes);
+            if notes.is_empty() {
+                self.know_start(text, first_bytes(rest), &record);
+            }
             each.record(number, span, notes, record);
         } else {
-            let (notes, content) = match text.is_empty() && !is_odd {
-                true => (NoteSet::EMPTY, without_text(line, marks)),
-                false => self.read_other(line, marks, start),
-            };
+            let (notes, content) = self.read_other(line, marks, start);
             each.line(Line { number, span, notes, content });
         }
     }
 
-    /// Returns the record of a line without its comment and the white space before it, and the notes on its
-    /// name, if the line begins with `head` as a known one does, up to a value.
+    /// Returns the record of the line of `text` from `start` on, whose first stop is at `stop`, if the line
+    /// begins as a known one does, up to a value, and is nothing else.
     #[inline(always)]
-    fn like_known<'t>(
+    pub(super) fn like_known<'t>(
         &self,
         text: &'t [u8],
-        head: u128,
-        start: u32,
-    ) -> Option<(Record<'t>, NoteSet)> {
+        start: usize,
+        stop: usize,
+    ) -> Option<Record<'t>> {
+        let line = text.get(start..stop)?;
+        let head = u128::from_le_bytes(*text.get(start..)?.first_chunk()?);
         let known = &self.starts[head as usize % self.starts.len()];
-        let first = text.get(known.value_at)?;
-        if (head ^ known.bytes) & known.mask != 0 || self.is_white(*first) {
+        let (before, value) = line.split_at_checked(known.value_at)?;
+        // What is above the blank is no white space.
+        let is_trimmed = *value.first()? > b' ' && *value.last()? > b' ';
+        let ends = matches!(text.get(stop)?, b'\n' | b'\r');
+        let is_like = (head ^ known.bytes) & known.mask == 0;
+        if !(is_like && is_trimmed && ends && line.len() <= self.line_bytes_max) {
             return None;
         }
-        let (name, value) = (&text[..known.name_bytes], &text[known.value_at..]);
-        let span = Span { start, end: start + text.len() as u32 };
-        Some((Record { field: known.field, name, value, span }, known.notes))
+        let (name, span) =
+            (before.get(..known.name_bytes)?, Span { start: start as u32, end: stop as u32 });
+        Some(Record { field: known.field, name, value, span })
     }
 
     /// Remembers the start of a record, whose line begins with `head`, if that has the start.
     #[inline(always)]
-    fn know_start(&mut self, text: &[u8], head: u128, record: &Record<'_>, notes: NoteSet) {
+    fn know_start(&mut self, text: &[u8], head: u128, record: &Record<'_>) {
         let value_at = text.len() - record.value.len();
         let is_indented = record.span.bytes() < text.len();
         if value_at > CHUNK_BYTES || is_indented {
@@ -282,13 +315,14 @@ impl LineReader {
         let mask = u128::MAX >> (8 * (CHUNK_BYTES - value_at));
         let (name_bytes, field) = (record.name.len(), record.field);
         let place = head as usize % self.starts.len();
-        self.starts[place] = KnownStart { bytes: head, mask, value_at, name_bytes, field, notes };
+        self.starts[place] = KnownStart { bytes: head, mask, value_at, name_bytes, field };
     }
 
     /// Returns the record of a line without its comment and the white space before it, or `None` if there
-    /// is nothing before the colon. The field is left out.
+    /// is no colon or nothing before it. The field is left out.
     #[inline(always)]
-    fn split<'t>(&self, text: &'t [u8], colon: usize, start: u32) -> Option<Record<'t>> {
+    fn split<'t>(&self, text: &'t [u8], colon: Option<usize>, start: u32) -> Option<Record<'t>> {
+        let colon = colon?;
         let (name, value) = (text.get(..colon)?, text.get(colon + 1..)?);
         let name = self.trim_start(name);
         let indent = (colon - name.len()) as u32;
@@ -341,14 +375,14 @@ impl LineReader {
         if trimmed.is_empty() {
             return (NoteSet::EMPTY, without_text(bytes, marks));
         }
-        let (mut colon, mut notes) = (marks.colon, NoteSet::EMPTY);
-        if colon >= text.len() {
+        let (mut colon, mut notes) = (first_colon(text), NoteSet::EMPTY);
+        if colon.is_none() {
             let may_be_missing = self.rules.missing_colon == MissingColon::TwoWords;
             let space = if may_be_missing { space_between_two_words(trimmed) } else { None };
             let Some(space) = space else {
                 return (notes.with(NoteKind::NoColon), Content::Ignored);
             };
-            colon = space + text.len() - trimmed.len();
+            colon = Some(space + text.len() - trimmed.len());
             notes = notes.with(NoteKind::WhiteSpaceForColon);
         }
         let Some(mut record) = self.split(text, colon, start) else {
@@ -420,6 +454,16 @@ impl KnownName {
             _ => NoteSet::EMPTY,
         };
         KnownName { field, notes }
+    }
+}
+
+/// Returns the place of the first colon, which is among the first bytes of most lines.
+#[inline]
+fn first_colon(text: &[u8]) -> Option<usize> {
+    let head = u8x16::new(first_bytes(text).to_le_bytes());
+    match head.simd_eq(u8x16::splat(b':')).to_bitmask() {
+        0 => memchr(b':', text.get(CHUNK_BYTES..)?).map(|place| CHUNK_BYTES + place),
+        colons => Some(colons.trailing_zeros() as usize),
     }
 }
 

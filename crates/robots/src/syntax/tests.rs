@@ -324,6 +324,31 @@ fn lines_do_not_depend_on_the_lines_before() {
     }
 }
 
+/// Line ends, comments and control bytes are found 64 bytes at a time.
+#[test]
+fn lines_of_every_length_end_where_they_end() {
+    for (length, end) in
+        (0..200).flat_map(|length| ["\n", "\r\n", "\r", ""].map(|end| (length, end)))
+    {
+        let filler = "x".repeat(length);
+        for first in [
+            filler.clone(),
+            format!("# {filler}"),
+            format!("Allow: /{filler}#"),
+            format!("a\x01{filler}"),
+        ] {
+            let text = format!("{first}{end}Disallow: /{filler}{end}{end}# {filler}");
+            let expected = match end {
+                "" => vec![text.as_str()],
+                _ => text.split(end).collect(),
+            };
+            let lines = records(text.as_bytes(), &RFC_9309, None);
+            let found: Vec<&str> = lines.map(|line| &text[line.span.range()]).collect();
+            assert_eq!(found, expected);
+        }
+    }
+}
+
 #[test]
 fn line_numbers_count_every_line_end() {
     let file = parse(b"\n\r\r\n\n\ruser-agent: a\n\n\r\n\rdisallow: /", &RFC_9309);
