@@ -155,12 +155,13 @@ impl LostCapture {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Problem {
     pub text: String,
+    pub kind: BrokenKind,
     pub lost: Option<LostCapture>,
 }
 
 impl From<String> for Problem {
     fn from(text: String) -> Problem {
-        Problem { text, lost: None }
+        Problem { text, kind: BrokenKind::Senseless, lost: None }
     }
 }
 
@@ -183,12 +184,14 @@ impl Problem {
             text.push_str("; it counts as the newest of its input");
         }
         let (subject, captured_at) = (subject.into_owned(), time.unwrap_or_default());
-        Problem { text, lost: Some(LostCapture { subject, captured_at, has_unread_time }) }
+        let lost = Some(LostCapture { subject, captured_at, has_unread_time });
+        Problem { lost, ..text.into() }
     }
 
     /// Returns the record at a place, which has the problem.
     pub fn of(self, place: impl Into<String>) -> BrokenRecord {
-        BrokenRecord { lost: self.lost, ..BrokenRecord::senseless(place, self.text) }
+        let Problem { text, kind, lost } = self;
+        BrokenRecord { kind, lost, ..BrokenRecord::senseless(place, text) }
     }
 }
 

@@ -290,11 +290,7 @@ const CODED_FILE: &str = "its text is in a code (escapes such as `\\n` for line 
 ///
 /// The problem.
 pub fn check_file(text: &[u8]) -> Result<(), &'static str> {
-    // JSON and binary data have a note of their own.
-    match problem(text).is_some() && !read(text).is_page() {
-        true => Err(CODED_FILE),
-        false => Ok(()),
-    }
+    problem(text).map_or(Ok(()), |_| Err(CODED_FILE))
 }
 
 /// Returns what is wrong with a body that is one line because its field has no quotes.

@@ -24,8 +24,24 @@ pub(super) struct FileOfHost<'f> {
     pub body: Option<&'f str>,
 }
 
-/// The error is why a text is no object of hosts: its damage, or `None` if it is another value.
-pub(super) type Checked = Result<(), Option<JsonError>>;
+/// Why a text is no object of hosts.
+#[derive(Debug)]
+pub(super) enum NoHosts {
+    /// It is another value.
+    Other,
+    /// Its members are named like hosts, and this one has another value than a host.
+    Misfit(String),
+    /// It is damaged.
+    Damaged,
+}
+
+impl From<JsonError> for NoHosts {
+    fn from(_: JsonError) -> NoHosts {
+        NoHosts::Damaged
+    }
+}
+
+pub(super) type Checked = Result<(), NoHosts>;
 
 /// Passes the files in an object of hosts to `each`, in order, repeated ones too.
 ///
@@ -37,14 +53,12 @@ pub(super) fn read_files(
     fields: &FieldMap,
     each: &mut dyn FnMut(FileOfHost<'_>),
 ) -> Checked {
-    let mut json = Json::new(text);
+    let (mut json, mut misfit) = (Json::new(text), None);
     read_members(&mut json, &mut |host, json| {
-        if !is_host(host, Some(""), fields) {
-            return Err(None);
-        }
-        read_host(json, (host, None), fields, each)
+        read_host(json, (host, None), fields, (&mut *each, &mut misfit))
     })?;
-    Ok(json.end()?)
+    json.end()?;
+    misfit.map_or(Ok(()), |name| Err(NoHosts::Misfit(name)))
 }
 
 /// Takes an object. `read` is given the name of each member, and takes its value.
@@ -53,7 +67,7 @@ fn read_members<'l>(
     read: &mut dyn FnMut(&str, &mut Json<'l>) -> Checked,
 ) -> Checked {
     if !json.take(b'{') {
-        return Err(None);
+        return Err(NoHosts::Other);
     }
     let (mut arena, mut is_first) = (Bump::new(), true);
     while let Some(name) = json.next_name(is_first, &arena)? {
@@ -64,12 +78,13 @@ fn read_members<'l>(
     Ok(())
 }
 
-/// Takes the file of a host, at a date if it is given, or else the files of the host by date.
+/// Takes the file of a host, at a date if it is given, or else the files of the host by date. A host with another
+/// value is the misfit, if there is none yet.
 fn read_host(
     json: &mut Json<'_>,
     (host, date): (&str, Option<&str>),
     fields: &FieldMap,
-    each: &mut dyn FnMut(FileOfHost<'_>),
+    (each, misfit): (&mut dyn FnMut(FileOfHost<'_>), &mut Option<String>),
 ) -> Checked {
     let is_named = |text: Option<&str>| date.is_some() || is_host(host, text, fields);
     let arena = Bump::new();
@@ -77,20 +92,22 @@ fn read_host(
         Some(b'"') => Some(String::from_utf8_lossy(json.text(&arena)?)),
         Some(b'{') if date.is_none() && is_named(None) => {
             return read_members(json, &mut |date, json| {
-                read_host(json, (host, Some(date)), fields, each)
+                read_host(json, (host, Some(date)), fields, (&mut *each, &mut *misfit))
             });
         }
-        Some(b'{' | b'[') => return Err(None),
-        first => {
+        Some(b'n') => {
             json.skip()?;
-            if first != Some(b'n') {
-                return Err(None);
-            }
             None
+        }
+        _ if !is_named(Some("")) => return Err(NoHosts::Other),
+        _ => {
+            json.skip()?;
+            misfit.get_or_insert_with(|| host.to_owned());
+            return Ok(());
         }
     };
     if !is_named(body.as_deref()) {
-        return Err(None);
+        return Err(NoHosts::Other);
     }
     each(FileOfHost { host, date, body: body.as_deref() });
     Ok(())
@@ -104,10 +121,15 @@ pub(super) fn is_host(name: &str, text: Option<&str>, fields: &FieldMap) -> bool
         names.any(|name| label.eq_ignore_ascii_case(name))
     };
     let Some((_, label)) = name.rsplit_once('.').filter(|_| !name.contains(' ')) else {
-        return false;
+        return is_local(name) && !fields.has_member(name);
     };
     let is_domain = label.eq_ignore_ascii_case("host") && text.is_some_and(|text| !is_word(text));
     (is_domain || !is_field(label)) && !fields.has_member(name)
+}
+
+/// Whether a host is `localhost` or an address in brackets, perhaps with a port: no field is named so.
+fn is_local(name: &str) -> bool {
+    name == "localhost" || name.starts_with("localhost:") || name.starts_with('[')
 }
 
 /// Whether a text may be the name or the URL of a host, and is no file.

@@ -56,8 +56,8 @@ use portcullis_engine::bytes::trim;
 use portcullis_robots::access::{CachingHeaders, CaptureNote};
 
 use super::body::is_html;
-use super::capture::Problem;
-use super::history::{FileOfHost, is_host, read_files};
+use super::capture::{BrokenKind, Problem};
+use super::history::{FileOfHost, NoHosts, is_host, read_files};
 use super::json::{Json, JsonError, JsonProblem};
 use super::json_path::{FieldValue, Members, mended, without_nan};
 use super::limits::{FILES_PER_RECORD_MAX, HEADER_VALUES_MAX};
@@ -117,7 +117,7 @@ fn is_object_of_hosts(text: &[u8], fields: &FieldMap) -> bool {
     let text = trim(text, WHITE_SPACE);
     let Some(end) = memchr::memchr(b'\n', text) else {
         let read = read_files(text, fields, &mut |_| {});
-        return read.is_err_and(|damage| damage.is_some());
+        return matches!(read, Err(NoHosts::Damaged));
     };
     let is_json = |text: &[u8]| serde_json::from_slice::<IgnoredAny>(text).is_ok();
     let line = &text[..end];
@@ -243,7 +243,19 @@ impl RecordReader for MemberSchema {
         let mut capture = match record.capture(&head, &self.fields, config) {
             Ok(read) => read,
             Err(problem) => {
-                return self.read_history(text, config, sink).unwrap_or(Err(problem));
+                return match self.read_history(text, config, sink) {
+                    Ok(read) => read,
+                    Err(NoHosts::Misfit(name)) => Err(Problem {
+                        text: format!(
+                            "{}; as an object of hosts, {name:?} has no text",
+                            problem.text
+                        ),
+                        // Nobody knows of which hosts it is.
+                        kind: BrokenKind::Unreadable,
+                        ..problem
+                    }),
+                    Err(_) => Err(problem),
+                };
             }
         };
         if headers.first("content-type").is_some_and(is_html) {
@@ -272,22 +284,25 @@ impl MemberSchema {
         read.map_or_else(|problem| problem, |_| problem.into())
     }
 
-    /// Reads a line with the files of hosts by date, and passes their captures to `sink`, one by one. `None` if it
-    /// is no such line, or what is wrong with it. Hosts and dates may come twice, as in several lines.
+    /// Reads a line with the files of hosts by date, and passes their captures to `sink`, one by one. The outer error if
+    /// it is no such line. Hosts and dates may come twice, as in several lines.
     fn read_history(
         &self,
         text: &[u8],
         config: &ReadConfig,
         sink: &mut CaptureSink<'_>,
-    ) -> Option<Result<(), Problem>> {
+    ) -> Result<Result<(), Problem>, NoHosts> {
         // Nothing of a line that is no history counts, however it begins.
         let mut files = 0;
-        read_files(text, &self.fields, &mut |_| files += 1).ok().filter(|()| files > 0)?;
+        read_files(text, &self.fields, &mut |_| files += 1)?;
+        if files == 0 {
+            return Err(NoHosts::Other);
+        }
         if files > FILES_PER_RECORD_MAX {
             let text = format!(
                 "more than {FILES_PER_RECORD_MAX} files of hosts; write a line for some of them each"
             );
-            return Some(Err(text.into()));
+            return Ok(Err(text.into()));
         }
         let read = |FileOfHost { host, date, body }: FileOfHost<'_>| {
             let text = |text| FieldValue::Text(Cow::Borrowed(str::as_bytes(text)));
@@ -306,7 +321,7 @@ impl MemberSchema {
             }));
         };
         read_files(text, &self.fields, &mut { read }).expect("it was read before");
-        Some(Ok(()))
+        Ok(Ok(()))
     }
 }
 

@@ -93,7 +93,10 @@ fn read(
     while !rest.is_empty() {
         let (record, after) = rest.split_at(framing.first_end(rest).unwrap_or(rest.len()));
         if let Err(problem) = records.read(record, config, sink) {
-            let kind = records.kind_of_problem(record);
+            let kind = match problem.kind {
+                BrokenKind::Senseless => records.kind_of_problem(record),
+                own => own,
+            };
             let broken = problem.of(format!("{} {line}", records.noun()));
             sink(Err(BrokenRecord { kind, ..broken }));
         }

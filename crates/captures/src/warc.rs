@@ -100,18 +100,18 @@ impl WarcReader {
         }
         let position = self.window.position();
         self.are_members &= self.window.is_at_member();
-        let Err(Problem { text: problem, lost }) = self.read_record(batch)? else {
+        let Err(Problem { text: problem, lost, kind }) = self.read_record(batch)? else {
             return Ok(true);
         };
         if !self.are_members || self.damages == WARC_DAMAGES_MAX {
-            batch.add_lost(position, Problem { text: problem.clone(), lost });
+            batch.add_lost(position, Problem { text: problem.clone(), kind, lost });
             return Err(self.window.problem(format!(
                 "record at byte {position}: {problem}; the rest is not read, because it is not known where \
                  the next record begins; write the archive anew, with a member of gzip for each record"
             )));
         }
         let what = "the rest of its gzip member is left out too; write the archive anew";
-        batch.add(position, Err(Problem { text: format!("{problem}; {what}"), lost }));
+        batch.add(position, Err(Problem { text: format!("{problem}; {what}"), kind, lost }));
         self.damages += 1;
         Ok(self.window.skip_to_member() || self.window.take_failure().map_or(Ok(false), Err)?)
     }
@@ -175,7 +175,7 @@ impl WarcReader {
         let lost = |fate: &Fate, problem: &str| match fate {
             Ok(Some(kept)) => kept.lost(format!("{problem}{}", kept.name())),
             Ok(None) => problem.into(),
-            Err(known) => Problem { text: problem.to_owned(), lost: known.lost.clone() },
+            Err(known) => Problem { lost: known.lost.clone(), ..problem.to_owned().into() },
         };
         let bytes_max = match fate {
             Ok(Some(_)) => WARC_RECORD_BYTES_MAX,

@@ -191,7 +191,7 @@ impl<'h> Header<'h> {
             Ok(None) => None,
             Err(problem) => problem.lost,
         };
-        Problem { text, lost }
+        Problem { lost, ..text.into() }
     }
 
     /// Returns the treatment of the record.

@@ -206,6 +206,9 @@ pub(super) struct OpenReport {
     broken: Vec<(u64, BrokenRecord)>,
     /// The first record that shows that none can be relied on.
     forgeable: Option<(u64, BrokenRecord)>,
+    /// The records whose time cannot be read. They are errors if none of the input has a time, because they may be
+    /// newer than any capture of another input, or older.
+    unplaced: u64,
 }
 
 impl OpenReport {
@@ -231,7 +234,10 @@ impl OpenReport {
         self.broken.truncate(BROKEN_RECORDS_NAMED);
     }
 
-    pub(super) fn add(&mut self, OpenReport { report: piece, broken, forgeable }: OpenReport) {
+    pub(super) fn add(
+        &mut self,
+        OpenReport { report: piece, broken, forgeable, unplaced }: OpenReport,
+    ) {
         let report = &mut self.report;
         report.bytes += piece.bytes;
         report.captures += piece.captures;
@@ -243,6 +249,7 @@ impl OpenReport {
         report.other_urls += piece.other_urls;
         report.captured = DateSpan::over(report.captured, piece.captured);
         self.name(broken);
+        self.unplaced += unplaced;
         if let Some((position, broken)) = forgeable {
             self.fail_at(position, broken);
         }
@@ -251,6 +258,9 @@ impl OpenReport {
     fn close(self) -> InputReport {
         let broken_named = self.broken.into_iter().map(|(_, broken)| broken).collect();
         let report = InputReport { broken_named, ..self.report };
+        let unreadable =
+            report.unreadable + if report.captured.is_none() { self.unplaced } else { 0 };
+        let report = InputReport { unreadable, ..report };
         let Some((_, BrokenRecord { place, problem, .. })) = self.forgeable else { return report };
         let failure = Some(format!("{}: {place}: {problem}", report.name));
         InputReport { failure, is_forgeable: true, ..report }
@@ -284,6 +294,8 @@ impl Digest<'_> {
             Ok(capture) => capture,
             Err(mut broken) => {
                 let lost = broken.lost.take();
+                self.read.unplaced +=
+                    u64::from(lost.as_ref().is_some_and(|lost| lost.has_unread_time));
                 self.read.push_broken(position, broken);
                 return lost.map_or((), |lost| self.take_lost(position, &lost));
             }

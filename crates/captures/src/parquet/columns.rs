@@ -418,7 +418,10 @@ impl Values {
             Values::Booleans(array) => {
                 array.is_valid(row).then(|| FieldValue::Boolean(array.value(row)))
             }
-            Values::Numbers(numbers) => numbers[row].map(FieldValue::Number),
+            // pandas writes NaN for a number that is not there, as in JSON.
+            Values::Numbers(numbers) => {
+                numbers[row].filter(|number| number.is_finite()).map(FieldValue::Number)
+            }
             Values::Times(times) => times[row].map(FieldValue::Time),
         };
         value.unwrap_or(FieldValue::Null)

@@ -648,6 +648,31 @@ fn names_with_a_dot_that_are_no_hosts() {
 }
 
 #[test]
+fn hosts_with_another_value_than_a_file_are_not_left_out() {
+    let file = r#""User-agent: *\nDisallow:\n""#;
+    for odd in [r#"["User-agent: *", "Disallow: /"]"#, "404", "true", r#"{"2025-01-01": ["x"]}"#] {
+        let found = read(format!(
+            "{{\"a.example\": {file}}}\n{{\"b.example\": {file}, \"a.example\": {odd}}}\n"
+        ));
+        let [broken] = &found.broken[..] else { panic!("{odd}") };
+        assert_eq!((found.captures.len(), broken.kind), (1, BrokenKind::Unreadable), "{odd}");
+        assert!(
+            broken.problem.ends_with("as an object of hosts, \"a.example\" has no text"),
+            "{odd}"
+        );
+    }
+    for line in [r#"{"http.status": 404, "level": "info"}"#, r#"{"level": 1, "http.status": 404}"#]
+    {
+        assert_eq!(read(line).broken[0].kind, BrokenKind::Senseless, "{line}");
+    }
+    let found = read(format!(
+        r#"{{"localhost": {file}, "[2001:db8::1]:8080": {file}, "a.example": null}}"#
+    ));
+    let subjects: Vec<_> = found.captures.iter().map(|it| &*it.subject).collect();
+    assert_eq!(subjects, ["localhost", "[2001:db8::1]:8080", "a.example"]);
+}
+
+#[test]
 fn host_is_a_domain_too() {
     let subjects = |text: &str| -> Vec<String> {
         let found = read(text);

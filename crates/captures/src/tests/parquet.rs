@@ -155,6 +155,11 @@ fn statuses_in_every_layout() {
     assert_eq!(found(gap.1.clone()), None, "a body contradicts it");
     let found = |columns| read(columns).captures[0].capture.answer;
     assert_eq!(found(one_row(vec![gap, ("body", texts(&[""]))])), Fetched::NoResponse);
+    for flag in ["truncated", "error"] {
+        let gap = (flag, column(Float64Array::from(vec![f64::NAN])));
+        let row = vec![gap, ("status", texts(&["200"])), ("body", texts(&[""]))];
+        assert_eq!(found(one_row(row)), status(200).unwrap(), "{flag}");
+    }
 }
 
 #[test]
