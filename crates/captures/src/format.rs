@@ -111,10 +111,6 @@ const A_SEGMENT: &str = "the text that Nutch's readseg -dump writes, in which a 
                          another host; export the segment as WARC (nutch commoncrawldump -outputDir FOLDER -segment \
                          SEGMENTS -warc), and compile FOLDER";
 
-/// The problem of the format of archives before WARC.
-const AN_ARC: &str =
-    "an ARC file; convert it to WARC first, as `warcio recompress FILE.arc.gz FILE.warc.gz` does";
-
 /// Detects the format by the first bytes of `source`, or by its name.
 pub(super) fn look(path: &Path, source: &mut Source) -> Result<CaptureFormat, InputError> {
     // The records before a failure are read.
@@ -139,7 +135,6 @@ pub(super) fn look(path: &Path, source: &mut Source) -> Result<CaptureFormat, In
     };
     found.ok_or_else(|| match first.trim_ascii_start() {
         text if text.starts_with(b"Recno:: ") => source.problem(A_SEGMENT),
-        text if text.starts_with(b"filedesc:") => source.problem(AN_ARC),
         text if matches!(kind, FileKind::UrlList | FileKind::Html | FileKind::Binary)
             || text.split(|byte| *byte == b'\n').any(is_robots_record) =>
         {
@@ -251,7 +246,8 @@ mod tests {
             open(&file("f", b"https://a.example/\n"), None, &FieldMap::default()).err().unwrap();
         assert!(urls.to_string().contains("a list of URLs, not captures"), "{urls}");
         let arc = b"filedesc://a.arc 0.0.0.0 20100101000000 text/plain 76\nUser-agent: *\n";
-        assert!(problem(&file("f", arc), None).contains("an ARC file; convert it to WARC"));
+        let arc = open(&file("f", arc), None, &FieldMap::default()).err().unwrap();
+        assert!(arc.to_string().contains("an ARC file, not captures (convert it to WARC"), "{arc}");
         let robots = open(&file("f", b"# x\nUser-agent: *\n"), None, &FieldMap::default());
         assert!(robots.err().unwrap().to_string().contains("copy it to FOLDER/HOST"));
         assert_eq!(

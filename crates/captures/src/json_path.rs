@@ -453,12 +453,16 @@ impl<'l> Walk<'_, 'l> {
         number: usize,
         json: &mut Json<'l>,
     ) -> Result<(), JsonError> {
-        let slot = self.members.paths[number].value;
-        let own = std::mem::take(&mut self.found[slot]);
-        ValueAt { depth: 0, paths: 0, ended: 1 << number, walk: self }.read(json)?;
-        let found = std::mem::replace(&mut self.found[slot], own);
+        let value = if let Some(b'{' | b'[') = json.peek() {
+            FieldValue::Json(json.raw()?)
+        } else {
+            let slot = self.members.paths[number].value;
+            let own = std::mem::take(&mut self.found[slot]);
+            ValueAt { depth: 0, paths: 0, ended: 1 << number, walk: self }.read(json)?;
+            std::mem::replace(&mut self.found[slot], own).value
+        };
         if let (Some(near), Ok(name)) = (&mut self.near, str::from_utf8(name)) {
-            near.found.push((name, found.value, number));
+            near.found.push((name, value, number));
         }
         Ok(())
     }

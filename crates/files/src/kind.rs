@@ -50,11 +50,12 @@ const BINARY_BYTES_SEEN: usize = 1024;
 const TEXT_BYTES_PER_OTHER: usize = 16;
 
 /// Kinds with a magic number.
-const MAGICS: [(&[u8], FileKind); 9] = [
+const MAGICS: [(&[u8], FileKind); 10] = [
     (GZIP, FileKind::Gzip),
     (ZSTD, FileKind::Zstd),
     (POLICY_SET, FileKind::PolicySet),
     (WARC, FileKind::Warc),
+    (b"filedesc:", FileKind::Arc),
     (PARQUET, FileKind::Parquet),
     (PARQUET_ENCRYPTED, FileKind::Parquet),
     (b"PK\x03\x04", FileKind::Zip),
@@ -73,6 +74,8 @@ words! {
         PolicySet => "a policy set",
         /// WARC.
         Warc => "a WARC file",
+        /// The format of archives before WARC.
+        Arc => "an ARC file",
         /// Parquet.
         Parquet => "a Parquet file",
         /// A response with its status line and its headers.
@@ -283,6 +286,9 @@ impl WrongKind {
             (UrlList, _) => "pass it as FILE to classify, filter or audit",
             (Special, Wanted::PolicySet) => "a set is mapped, so write it to a file first",
             (Special, _) => "write it to a file first",
+            (Arc, _) => {
+                "convert it to WARC first, as `warcio recompress FILE.arc.gz FILE.warc.gz` does"
+            }
             (Tar | Zip, _) => "unpack it first",
             (HttpResponse, _) => "keep what follows its headers, if its status is 200",
             (Empty, Wanted::Captures) => "name the files that hold the captures",
@@ -335,6 +341,7 @@ mod tests {
             (b"\x5d\x2a\x4d\x18", FileKind::Zstd),
             (b"\xDBPCS\r\n\x1A\n", FileKind::PolicySet),
             (b"WARC/1.0\r\n", FileKind::Warc),
+            (b"filedesc://a.arc 0.0.0.0 ", FileKind::Arc),
             (b"PAR1\x15\0", FileKind::Parquet),
             (b"PK\x03\x04", FileKind::Zip),
             (b"BZh91AY&SY", FileKind::Bzip2),

@@ -293,10 +293,10 @@ pub(super) fn differs(url: &[u8], part: LeftPart, value: &[u8]) -> bool {
         return false;
     };
     match part {
-        LeftPart::Query => {
-            let rest = &rest[..memchr(b'#', rest).unwrap_or(rest.len())];
-            let lacks_query = memchr(b'?', rest).is_none_or(|mark| mark + 1 == rest.len());
-            lacks_query && value != b"?"
+        LeftPart::Query => lacks_query(rest) && value != b"?",
+        LeftPart::Target => {
+            let query = value.strip_prefix(rest).unwrap_or(value);
+            lacks_query(rest) && matches!(query, [b'?', _, ..])
         }
         // A machine that writes logs may have a name too, but no whole one.
         LeftPart::Host => origin_of(value)
@@ -312,6 +312,12 @@ pub(super) fn differs(url: &[u8], part: LeftPart, value: &[u8]) -> bool {
                     != str::from_utf8(value).ok().and_then(|it| it.parse().ok())
         }
     }
+}
+
+/// Whether the path of a URL, with all that follows it, has no query, or an empty one.
+fn lacks_query(path: &[u8]) -> bool {
+    let path = &path[..memchr(b'#', path).unwrap_or(path.len())];
+    memchr(b'?', path).is_none_or(|mark| mark + 1 == path.len())
 }
 
 /// Returns the host of a record without blanks around it; `None` if it stands for none.
@@ -582,13 +588,18 @@ mod tests {
     /// Where a part is not read, the URL is compared with its field.
     #[test]
     fn parts_that_are_not_read_may_differ() {
-        use LeftPart::{Host, Port, Query, Scheme};
+        use LeftPart::{Host, Port, Query, Scheme, Target};
         for (url, part, value, expected) in [
             ("https://a.example/list", Query, "a", true),
             ("https://a.example/list?", Query, "?a", true),
             ("https://a.example/list?b", Query, "a", false),
             ("https://a.example/list", Query, "", false),
             ("https://a.example/list", Query, "?", false),
+            ("https://a.example/list", Target, "?a", true),
+            ("https://a.example/list", Target, "/list?a", true),
+            ("https://a.example/list", Target, "/list/?a", false),
+            ("https://a.example/list", Target, "shoes?", false),
+            ("https://a.example/list?a", Target, "/list?a", false),
             ("https://a.example/list", Host, "b.example", true),
             ("https://a.example/list", Host, "A.example:443", false),
             ("https://a.example/list", Host, "a.example:8443", true),

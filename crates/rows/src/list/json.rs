@@ -167,7 +167,11 @@ impl<'c> Left<'c> {
     pub(super) fn of(part: LeftPart, value: FieldValue<'c>, arena: &'c Bump) -> Option<Left<'c>> {
         let value: &'c [u8] = match value {
             FieldValue::Text(text) => kept(text, arena),
-            FieldValue::Null => return None,
+            FieldValue::Null | FieldValue::Boolean(_) => return None,
+            // Parsed queries without a parameter.
+            FieldValue::Json(text) if text.bytes().all(|byte| b"{[]} \t\r\n".contains(&byte)) => {
+                return None;
+            }
             FieldValue::Number(number) if part == LeftPart::Port => {
                 arena.alloc_str(&number.to_string()).as_bytes()
             }

@@ -604,9 +604,12 @@ impl List {
     /// Returns notes on paths whose URL lacks a part, or has another one, that is in a field of their records,
     /// once all records were read.
     pub fn notes_on_parts(&self, noticed: Noticed) -> impl Iterator<Item = String> {
-        LeftPart::ALL.into_iter().filter_map(move |part| {
+        // Both fields of queries have one note.
+        let parts = LeftPart::ALL.into_iter().filter(|part| *part != LeftPart::Target);
+        parts.filter_map(move |part| {
             let paths = noticed.count(part.doubt());
-            let fields = self.left.iter().filter(|it| it.0 == part).map(|it| &*it.1);
+            let fields =
+                self.left.iter().filter(|it| it.0.doubt() == part.doubt()).map(|it| &*it.1);
             (paths > 0).then(|| part.describe(&counted(paths, "path"), &fields.collect::<Vec<_>>()))
         })
     }

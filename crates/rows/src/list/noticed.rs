@@ -77,7 +77,7 @@ impl LeftPart {
     /// of a field.
     pub fn is_left(self, config: &ListConfig) -> bool {
         match self {
-            LeftPart::Query => !config.queries.is_asked(),
+            LeftPart::Query | LeftPart::Target => !config.queries.is_asked(),
             LeftPart::Host => !config.hosts.is_asked() && config.host.is_some(),
             LeftPart::Scheme => !config.schemes.is_asked(),
             LeftPart::Port => true,
@@ -87,7 +87,7 @@ impl LeftPart {
     /// Returns the doubt about a URL that lacks the part, or has another one.
     pub fn doubt(self) -> Doubts {
         match self {
-            LeftPart::Query => Doubts::LEFT_QUERY,
+            LeftPart::Query | LeftPart::Target => Doubts::LEFT_QUERY,
             LeftPart::Host => Doubts::LEFT_HOST,
             LeftPart::Scheme => Doubts::LEFT_SCHEME,
             LeftPart::Port => Doubts::LEFT_PORT,
@@ -103,7 +103,7 @@ impl LeftPart {
             ([], usual) => format!("a field such as `{usual}`"),
         };
         match self {
-            LeftPart::Query => format!(
+            LeftPart::Query | LeftPart::Target => format!(
                 "{paths} without the query that {fields} has, so no rule with `?` matches them; name it \
                  with ‹query_field›"
             ),

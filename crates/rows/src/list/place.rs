@@ -18,8 +18,11 @@ pub(crate) const URL_NAMES: [&str; 4] = ["url", "address", "loc", "uri"];
 /// Names for the parts of the URL of a path, besides names with `query` in them. A host in a field `hostname`
 /// may be the machine that wrote the log, and a port in `server_port` that after a proxy. A `port` counts in an
 /// object with the path, as ECS has it.
-const PART_NAMES: [(LeftPart, &[&str]); 7] = [
+const PART_NAMES: [(LeftPart, &[&str]); 9] = [
     (LeftPart::Query, &["args", "qs", "params", "uri_args", "request_args"]),
+    // URL objects of browsers, express, nginx, Cloudflare.
+    (LeftPart::Target, &["search", "originalurl", "original_url", "clientrequesturi"]),
+    (LeftPart::Target, &["requesturi", "request_uri", "requesturl", "request_url"]),
     (LeftPart::Host, &["host", "http_host", "vhost", "authority", ":authority"]),
     (LeftPart::Host, &["domain", "url.domain", "url_host_name", "x-host-header", "cs-host"]),
     (
@@ -40,6 +43,8 @@ words! {
     /// with the name of such a field.
     pub enum LeftPart {
         Query => "args",
+        /// A text that may be the query, with its `?`, or the path with it.
+        Target => "request_uri",
         Host => "host",
         Scheme => "scheme",
         Port => "port",
@@ -391,7 +396,7 @@ mod tests {
         for name in ["query", "QUERY", "a_Query", "urlQueryString"] {
             assert_eq!(part_called(name.as_bytes(), false), Some(LeftPart::Query), "{name}");
         }
-        for name in ["", "q", "request_uri", "que_ry", "hosts", "args2", "status"] {
+        for name in ["", "q", "request", "que_ry", "hosts", "args2", "status"] {
             assert_eq!(part_called(name.as_bytes(), true), None, "{name}");
         }
         assert_eq!(part_called(b"port", false), None);
