@@ -36,7 +36,11 @@ impl Found {
         let head = Head::of(lines).filter(|_| self.open != Open::ALL)?;
         let mut open = Open::default();
         if self.open.has(Open::LITERALS) {
-            self.places = Places::first(head.triples(lines)?, path, kernels);
+            let line = head.triples(lines)?;
+            self.places = Places::from(0, line, path, kernels);
+            if self.places.any() {
+                self.places = self.places.passing((line, head.gate(lines)?), path, kernels);
+            }
             open = Open(u8::from(self.places.any()) << 1);
         }
         if self.open.has(Open::PREFIXES) {
@@ -68,7 +72,8 @@ pub(crate) fn try_candidates(
     if open.has(Open::LITERALS) {
         let head = Head::of(lines)?;
         let (filter, _) = head.filter(lines)?;
-        for text in (Rests { line: head.triples(lines)?, path, places, kind }) {
+        let (line, gate) = (head.triples(lines)?, head.gate(lines)?);
+        for text in (Rests { line, gate, path, places, kind }) {
             match kind.levels_of(filter, text, head.literal_levels)? {
                 0 => {}
                 found => candidates.try_found(text, found)?,

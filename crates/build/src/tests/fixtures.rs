@@ -140,7 +140,7 @@ fn sets_of_format_15_are_compiled_again() {
     for (name, compile) in FORMAT_15 {
         let path = project("crates/build/src/tests/sets").join(name);
         let refused = PolicySet::open(&path).expect_err(name).to_string();
-        assert!(refused.contains("another format (15, this one uses 16)"), "{refused}");
+        assert!(refused.contains("another format (15, this one uses 17)"), "{refused}");
         let old = PolicySet::open_to_compile(&path).unwrap();
         let settled = crate::merging::settled(&old, &Scratch::in_memory()).unwrap();
         let again = crate::compile::to_vec(&settled.standings, &settled.compiling).unwrap();

@@ -34,9 +34,14 @@ impl Key {
         (1 << level, cut(self.bytes, level))
     }
 
-    /// Returns the first bytes under a mask.
-    pub(crate) fn masked(self, mask: u64) -> u64 {
-        self.bytes as u64 & mask
+    /// Returns the first four bytes.
+    pub(crate) fn start(self) -> u32 {
+        self.bytes as u32
+    }
+
+    /// Returns the number of bytes, at most sixteen.
+    pub(crate) fn length(self) -> u8 {
+        self.length
     }
 }
 
@@ -44,12 +49,6 @@ impl Key {
 pub(crate) fn words_for(members: usize) -> usize {
     const MEMBERS_PER_WORD: usize = 3;
     members.div_ceil(MEMBERS_PER_WORD)
-}
-
-/// Returns the mask of as many bytes as the shortest key has, at most `length_max`.
-pub(crate) fn mask_of_shortest(keys: impl Iterator<Item = Key>, length_max: u8) -> u64 {
-    let length = keys.map(|key| key.length).min().unwrap_or(0).min(length_max);
-    u64::MAX.checked_shr(64 - 8 * u32::from(length)).unwrap_or(0)
 }
 
 /// Adds a string to a filter.

@@ -6,6 +6,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 use crate::bytes::{Line, first_bytes};
 use crate::outcome::Outcome;
 
+use super::gate::{Fewer, Gate};
 use super::{bloom, index};
 
 /// The start of a prefilter.
@@ -14,8 +15,10 @@ use super::{bloom, index};
 pub(crate) struct Head {
     /// The outcome of a path in which no probe finds anything.
     pub(crate) otherwise: U32,
-    /// The mask of the bytes that the first probe tests.
-    pub(crate) first_mask: U32,
+    /// How many bytes after the first `/` the first probe tests; see [`Fewer`].
+    pub(crate) prefixes_fewer: U16,
+    /// How many bytes of a literal the [gate](Gate) tests; see [`Fewer`].
+    pub(crate) literals_fewer: U16,
     /// The levels of prefixes, one bit each; see [`bloom::LEVELS`].
     pub(crate) prefix_levels: u8,
     /// The levels of literals; 0 if no pattern requires one.
@@ -53,6 +56,13 @@ impl Head {
     #[inline]
     pub(crate) fn triples<'l>(&self, lines: &'l [Line]) -> Option<&'l Line> {
         lines.get(self.first_lines.get() as usize)
+    }
+
+    /// Returns the gate of literals.
+    #[inline(always)]
+    pub(crate) fn gate<'l>(&self, lines: &'l [Line]) -> Option<Gate<'l>> {
+        let (filter, _) = self.filter(lines)?;
+        Some(Gate { filter, fewer: Fewer(self.literals_fewer.get()) })
     }
 
     #[inline]
@@ -147,12 +157,12 @@ fn probe(lines: &[Line], at: usize, path: &[u8]) -> Option<(Outcome, Open)> {
     let head = Head::of(std::slice::from_ref(lines.get(at)?))?;
     let first_lines = Some(head.first_lines.get()).filter(|lines| *lines <= FIRST_LINES_MAX)?;
     let words = lines.get(at..at + first_lines as usize)?.as_flattened();
-    let (filter, mask) = (words.get(HEAD_WORDS..)?, u64::from(head.first_mask.get()));
+    let (filter, fewer) = (words.get(HEAD_WORDS..)?, Fewer(head.prefixes_fewer.get()));
     let otherwise = Outcome(head.otherwise.get());
     let start = beginning(path);
     if start as u8 != b'/' || !otherwise.is_valid() {
         return None;
     }
-    let begins = bloom::has(filter, start >> 8 & mask)?;
+    let begins = bloom::has(filter, fewer.tested((start >> 8) as u32))?;
     Some((otherwise, Open(u8::from(begins) | u8::from(head.literal_levels != 0) << 1)))
 }

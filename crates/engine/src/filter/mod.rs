@@ -4,10 +4,10 @@
 //! pattern requires, for all patterns at once: a *prefix* of the path, or a *required literal*
 //! after a star. Each stage is more expensive and runs only if the one before found something:
 //!
-//! 1. [`first_probe`] looks up the first three bytes of the path in a Bloom filter.
+//! 1. [`first_probe`] looks up the [first bytes](gate) of the path in a Bloom filter.
 //! 2. [`candidates`](crate::candidates) looks up at most sixteen bytes in a [Bloom filter](bloom): those
 //!    after the first `/`, and those at each position where a [byte triple](teddy) of a literal
-//!    occurs, found as by Hyperscan's Teddy.
+//!    occurs, found as by Hyperscan's Teddy, and the [gate] lets them pass.
 //! 3. Those that may be in it are looked up in an [index] of the patterns, which are matched one by one.
 //!
 //! If nothing is found, the outcome is known. With too many candidates, the caller runs the
@@ -26,6 +26,7 @@
 //! matching path gives the same answers.
 
 pub(crate) mod bloom;
+pub(crate) mod gate;
 pub(crate) mod head;
 pub(crate) mod index;
 pub(crate) mod required;
@@ -39,6 +40,8 @@ use zerocopy::{FromBytes, IntoBytes};
 use crate::bytes::{LINE_WORDS, Line};
 use crate::outcome::Outcome;
 use crate::pattern::PatternList;
+use bloom::Key;
+use gate::{Fewer, Gate};
 use head::{HEAD_WORDS, Head, SEED_SHIFT};
 use required::Required;
 
@@ -76,9 +79,6 @@ impl<'l> Filter<'l> {
     }
 }
 
-/// Bytes that the first probe tests at most: fewer reject fewer paths, more cost more.
-const FIRST_BYTES_MAX: u8 = 3;
-
 /// Builds the prefilter of patterns in order of precedence, of which some allow, followed by two parts of a `tail`.
 pub(crate) fn build(
     patterns: &PatternList,
@@ -88,12 +88,19 @@ pub(crate) fn build(
     let Required { prefixes, literals, triples, all } = Required::of(patterns);
     let outcome = |place: u32| Outcome::new(place + 1, allows(place as usize));
     let count = prefixes.len() + literals.len();
+    let fewer = |required: &[(u32, Key)]| Fewer::of(required.iter().map(|(_, key)| *key));
+    let [prefixes_fewer, literals_fewer] = [&prefixes, &literals].map(|it| fewer(it));
+    let gate = literals.iter().map(|(_, key)| Gate::member(literals_fewer, key.start()));
+    let mut gate: Vec<u64> = gate.collect();
+    gate.sort_unstable();
+    gate.dedup();
     // More patterns than the index can number have no index, and the automaton decides.
     let entries = if patterns.len() > index::PLACES_MAX { 0 } else { count };
     let first_lines = (HEAD_WORDS + bloom::words_for(prefixes.len())).div_ceil(LINE_WORDS);
     let triple_lines = usize::from(!triples.is_empty());
     let tail_bytes = tail[0].len() + tail[1].len();
-    let (filter_words, index_words) = (bloom::words_for(count), index::words_for(entries));
+    let (filter_words, index_words) =
+        (bloom::words_for(count + gate.len()), index::words_for(entries));
     let rest_bytes = filter_words * size_of::<U64>() + index_words * size_of::<U32>() + tail_bytes;
     let rest = rest_bytes.div_ceil(size_of::<Line>());
     let mut lines = vec![Line::default(); first_lines + triple_lines + rest];
@@ -108,9 +115,8 @@ pub(crate) fn build(
     rest[..tail[1].len()].copy_from_slice(tail[1]);
 
     let (head, first) = first.as_flattened_mut().split_at_mut(HEAD_WORDS);
-    let keys = || prefixes.iter().map(|(_, prefix)| *prefix);
-    let first_mask = bloom::mask_of_shortest(keys(), FIRST_BYTES_MAX);
-    keys().for_each(|prefix| bloom::insert(first, prefix.masked(first_mask)));
+    let tested = |(_, prefix): &(u32, Key)| prefixes_fewer.tested(prefix.start());
+    prefixes.iter().map(tested).for_each(|bytes| bloom::insert(first, bytes));
     let (mut prefix_levels, mut literal_levels) = (0, 0);
     let mut strings: Vec<index::Entry> = Vec::with_capacity(count);
     for (required, levels) in [(&prefixes, &mut prefix_levels), (&literals, &mut literal_levels)] {
@@ -120,12 +126,14 @@ pub(crate) fn build(
             (string, *place)
         }));
     }
-    strings.iter().for_each(|&(string, _)| bloom::insert(filter, string));
+    let members = strings.iter().map(|&(string, _)| string).chain(gate);
+    members.for_each(|string| bloom::insert(filter, string));
     let seed = index::fill(&strings[..entries], index);
     let number = |number: usize| U32::new(u32::try_from(number).expect("below 2^32 words"));
     let written = Head {
         otherwise: U32::new(all.map_or(Outcome::NONE, outcome).0),
-        first_mask: U32::new(first_mask as u32),
+        prefixes_fewer: U16::new(prefixes_fewer.0),
+        literals_fewer: U16::new(literals_fewer.0),
         prefix_levels,
         literal_levels,
         reserved: U16::ZERO,

@@ -8,6 +8,8 @@
 use crate::bytes::{CHUNK_BYTES, Line, bits};
 use crate::vectors::{Kernels, WINDOW};
 
+use super::gate::Gate;
+
 const BUCKETS: usize = 8;
 
 /// With more distinct triples, only their first two bytes count, or only the first.
@@ -178,15 +180,9 @@ impl Places {
         Places { window: path.len(), positions: 0 }
     }
 
-    /// Returns the places in the first window that has one, or in the last window.
+    /// Returns the places in the first window from `window` on that has one, or in the last window.
     #[inline(always)]
-    pub(crate) fn first(line: &Line, path: &[u8], kind: impl Kernels) -> Places {
-        Places::from(0, line, path, kind)
-    }
-
-    /// Like [`Places::first`], from a window on.
-    #[inline(always)]
-    fn from(mut window: usize, line: &Line, path: &[u8], kind: impl Kernels) -> Places {
+    pub(crate) fn from(mut window: usize, line: &Line, path: &[u8], kind: impl Kernels) -> Places {
         loop {
             let positions = kind.positions(line, path, window);
             if positions != 0 || window + WINDOW >= path.len() {
@@ -201,11 +197,48 @@ impl Places {
     pub(crate) fn any(self) -> bool {
         self.positions != 0
     }
+
+    /// Returns the position of the first one.
+    #[inline(always)]
+    fn start(self) -> Option<usize> {
+        self.any().then(|| self.window + self.positions.trailing_zeros() as usize)
+    }
+
+    /// Returns the places after the first one.
+    #[inline(always)]
+    fn after_first(self) -> Places {
+        Places { positions: self.positions & self.positions.wrapping_sub(1), ..self }
+    }
+
+    /// Returns the places from the first one on that passes the gate. Not inlined: the search of paths without a
+    /// place needs the registers.
+    #[inline(never)]
+    pub(crate) fn passing(
+        mut self,
+        (line, gate): (&Line, Gate<'_>),
+        path: &[u8],
+        kind: impl Kernels,
+    ) -> Places {
+        loop {
+            while let Some(start) = self.start() {
+                if path.get(start..).is_some_and(|rest| gate.passes(rest)) {
+                    return self;
+                }
+                self = self.after_first();
+            }
+            let next = self.window + WINDOW;
+            if next >= path.len() {
+                return self;
+            }
+            self = Places::from(next, line, path, kind);
+        }
+    }
 }
 
-/// The rests of a path that begin at places.
+/// The rests of a path that begin at places, of which the first one passes the gate.
 pub(crate) struct Rests<'l, 'p, K> {
     pub(crate) line: &'l Line,
+    pub(crate) gate: Gate<'l>,
     pub(crate) path: &'p [u8],
     pub(crate) places: Places,
     pub(crate) kind: K,
@@ -216,14 +249,9 @@ impl<'p, K: Kernels> Iterator for Rests<'_, 'p, K> {
 
     #[inline(always)]
     fn next(&mut self) -> Option<&'p [u8]> {
-        let Rests { line, path, kind, .. } = *self;
-        let next = self.places.window + WINDOW;
-        if !self.places.any() && next < path.len() {
-            self.places = Places::from(next, line, path, kind);
-        }
-        let Places { window, positions } = self.places;
-        self.places.positions &= positions.wrapping_sub(1);
-        let start = window + positions.trailing_zeros() as usize;
-        if positions != 0 { path.get(start..) } else { None }
+        let Rests { line, gate, path, places, kind } = *self;
+        let rest = path.get(places.start()?..);
+        self.places = places.after_first().passing((line, gate), path, kind);
+        rest
     }
 }

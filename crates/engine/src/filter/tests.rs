@@ -74,8 +74,10 @@ impl Work for Positions<'_> {
 
     fn with(self, kind: impl Kind) -> BTreeSet<usize> {
         let Positions { line, path } = self;
-        let places = teddy::Places::first(line, path, kind);
-        let rests = teddy::Rests { line, path, places, kind };
+        // Without a filter, every place passes.
+        let gate = gate::Gate { filter: &[], fewer: gate::Fewer(0) };
+        let places = teddy::Places::from(0, line, path, kind).passing((line, gate), path, kind);
+        let rests = teddy::Rests { line, gate, path, places, kind };
         rests.map(|rest| self.path.len() - rest.len()).collect()
     }
 }

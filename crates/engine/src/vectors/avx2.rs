@@ -9,6 +9,7 @@ use zerocopy::little_endian::U64;
 
 use crate::bytes::{CHUNK_BYTES, LINE_WORDS, Line, first_bytes, short_chunk};
 use crate::filter::bloom::{FACTOR, HIGH_FACTOR, MASKS, SHIFTS};
+use crate::filter::gate::CLASSES;
 use crate::filter::head::{FIRST_LINES_MAX, HEAD_WORDS, Open, OpenQuery, beginning};
 use crate::outcome::{OPAQUE, Outcome};
 
@@ -273,8 +274,11 @@ fn first_probes_at_once(lines: &[Line], Four { number, starts, paths }: Four<'_>
         _mm256_cmpgt_epi64(all(OPAQUE.into()), otherwise),
     );
 
+    // As `Fewer::tested`; two bits above three others are eight times their number.
     let bytes = _mm256_srli_epi64::<8>(bytes);
-    let hashes = hashes_of(_mm256_and_si256(bytes, _mm256_srli_epi64::<32>(outcomes)));
+    let shift = low(_mm256_add_epi64(bytes, bytes), 2 * u64::from(CLASSES - 1));
+    let fewer = low(_mm256_srlv_epi64(_mm256_srli_epi64::<29>(outcomes), shift), 3 << 3);
+    let hashes = hashes_of(low(_mm256_sllv_epi64(bytes, fewer), u32::MAX.into()));
     let head = all(HEAD_WORDS as u64);
     let words = _mm256_slli_epi64::<LINE_SHIFT>(first_lines);
     let words = _mm256_add_epi64(words_of(hashes, _mm256_sub_epi64(words, head)), head);

@@ -24,7 +24,7 @@ pub(super) const MAGIC: [u8; 8] = *POLICY_SET;
 
 /// The format version that this program writes and reads. It increases if the meaning of any bytes
 /// changes.
-pub const VERSION: u16 = 16;
+pub const VERSION: u16 = 17;
 
 /// The oldest format version whose captures can be compiled again.
 pub const OLDEST_VERSION: u16 = 15;
