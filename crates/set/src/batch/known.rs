@@ -1,9 +1,8 @@
 //! The hosts that a thread found lately, by the beginnings of their URLs: most changes of host in a list go back to
 //! one of them.
 //!
-//! A table of lines, one for each hash of a beginning; the last host takes the line. It is small enough for the
-//! cache of a core. Nothing in it goes stale: a set does not change while it is open, and what is here was compared
-//! with its checksums when it was found.
+//! A table of lines, one for each hash of a beginning; the last host takes the line. Nothing in it goes stale: a
+//! set does not change while it is open, and what is here was compared with its checksums when it was found.
 
 use portcullis_robots::url::{UrlBeginning, UrlHead};
 
