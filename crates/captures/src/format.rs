@@ -247,7 +247,10 @@ mod tests {
         assert!(urls.to_string().contains("a list of URLs, not captures"), "{urls}");
         let arc = b"filedesc://a.arc 0.0.0.0 20100101000000 text/plain 76\nUser-agent: *\n";
         let arc = open(&file("f", arc), None, &FieldMap::default()).err().unwrap();
-        assert!(arc.to_string().contains("an ARC file, not captures (convert it to WARC"), "{arc}");
+        assert!(
+            arc.to_string().contains("an ARC file, not captures of robots.txt (convert it to WARC"),
+            "{arc}"
+        );
         let robots = open(&file("f", b"# x\nUser-agent: *\n"), None, &FieldMap::default());
         assert!(robots.err().unwrap().to_string().contains("copy it to FOLDER/HOST"));
         assert_eq!(
