@@ -53,12 +53,17 @@ pub(super) fn read_files(
     fields: &FieldMap,
     each: &mut dyn FnMut(FileOfHost<'_>),
 ) -> Checked {
-    let (mut json, mut misfit) = (Json::new(text), None);
-    read_members(&mut json, &mut |host, json| {
-        read_host(json, (host, None), fields, (&mut *each, &mut misfit))
-    })?;
+    let (mut json, mut sink) = (Json::new(text), Sink { each, misfit: None });
+    read_members(&mut json, &mut |host, json| read_host(json, (host, None), fields, &mut sink))?;
     json.end()?;
-    misfit.map_or(Ok(()), |name| Err(NoHosts::Misfit(name)))
+    sink.misfit.map_or(Ok(()), |name| Err(NoHosts::Misfit(name)))
+}
+
+/// Takes what is read of hosts.
+struct Sink<'e> {
+    each: &'e mut dyn FnMut(FileOfHost<'_>),
+    /// The first host with another value than its files.
+    misfit: Option<String>,
 }
 
 /// Takes an object. `read` is given the name of each member, and takes its value.
@@ -78,13 +83,12 @@ fn read_members<'l>(
     Ok(())
 }
 
-/// Takes the file of a host, at a date if it is given, or else the files of the host by date. A host with another
-/// value is the misfit, if there is none yet.
+/// Takes the file of a host, at a date if it is given, or else the files of the host by date.
 fn read_host(
     json: &mut Json<'_>,
     (host, date): (&str, Option<&str>),
     fields: &FieldMap,
-    (each, misfit): (&mut dyn FnMut(FileOfHost<'_>), &mut Option<String>),
+    sink: &mut Sink<'_>,
 ) -> Checked {
     let is_named = |text: Option<&str>| date.is_some() || is_host(host, text, fields);
     let arena = Bump::new();
@@ -92,7 +96,7 @@ fn read_host(
         Some(b'"') => Some(String::from_utf8_lossy(json.text(&arena)?)),
         Some(b'{') if date.is_none() && is_named(None) => {
             return read_members(json, &mut |date, json| {
-                read_host(json, (host, Some(date)), fields, (&mut *each, &mut *misfit))
+                read_host(json, (host, Some(date)), fields, sink)
             });
         }
         Some(b'n') => {
@@ -102,14 +106,14 @@ fn read_host(
         _ if !is_named(Some("")) => return Err(NoHosts::Other),
         _ => {
             json.skip()?;
-            misfit.get_or_insert_with(|| host.to_owned());
+            sink.misfit.get_or_insert_with(|| host.to_owned());
             return Ok(());
         }
     };
     if !is_named(body.as_deref()) {
         return Err(NoHosts::Other);
     }
-    each(FileOfHost { host, date, body: body.as_deref() });
+    (sink.each)(FileOfHost { host, date, body: body.as_deref() });
     Ok(())
 }
 
