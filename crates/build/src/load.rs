@@ -53,6 +53,8 @@ pub struct LoadConfig {
     pub robots_bytes_max: Option<usize>,
     /// Which notes and faults are errors.
     pub strictness: Strictness,
+    /// Whether usage preferences are asked for, so that those that cannot be read have notes.
+    pub reads_usage: bool,
 }
 
 impl LoadConfig {
@@ -62,6 +64,7 @@ impl LoadConfig {
             dialect,
             robots_bytes_max: Some(ROBOTS_BYTES_MAX),
             strictness: Strictness::default(),
+            reads_usage: false,
         }
     }
 }
@@ -102,6 +105,8 @@ pub enum LoadNoteKind {
     FileWithRules(NoteKind),
     /// The file has rules, all of them before the first user-agent line.
     NoGroup,
+    /// The file names a usage preference that it does not state.
+    UsageIgnored,
     /// The file has text, and no line of it is a record that robots.txt has: it may be a log or a table,
     /// or what a failed download left.
     NoRecord,
@@ -132,6 +137,10 @@ impl LoadNoteKind {
             LoadNoteKind::NoGroup => (
                 "no user-agent line is before a rule".to_owned(),
                 "; its rules apply to no crawler",
+            ),
+            LoadNoteKind::UsageIgnored => (
+                "a usage preference cannot be read".to_owned(),
+                ", and counts as not stated; portcullis lint shows it",
             ),
             LoadNoteKind::NoRecord => (NO_RECORD.to_owned(), NO_RULES),
         }
@@ -285,7 +294,7 @@ fn notes_on(path: &Path, text: &[u8], config: &LoadConfig) -> Vec<LoadNote> {
     let mut facts = CaptureFacts::default();
     let file = file_of(text, config.dialect, config.robots_bytes_max, &mut facts);
     let has_rules = !file.rules().is_empty();
-    let mut notes: Vec<_> = notes_of_file(&facts, has_rules).collect();
+    let mut notes: Vec<_> = notes_of_file(&facts, has_rules, config.reads_usage).collect();
     // The note of the parser on a file without rules says that it states nothing.
     if !has_rules && !file.usage_records().is_empty() && begins_as_html(text) {
         notes.push(LoadNoteKind::FileWithRules(NoteKind::LooksLikeHtml));
@@ -318,8 +327,12 @@ fn standing_of(text: &[u8], config: &LoadConfig, pool: &mut BlobPool) -> Standin
     Standing { content: Content::from_file(extract, others, has_rules, facts.file_notes), facts }
 }
 
-/// Returns the notes that concern the rules of the whole file.
-fn notes_of_file(facts: &CaptureFacts, has_rules: bool) -> impl Iterator<Item = LoadNoteKind> {
+/// Returns the notes that concern the rules of the whole file, and its usage preferences if they are read.
+fn notes_of_file(
+    facts: &CaptureFacts,
+    has_rules: bool,
+    reads_usage: bool,
+) -> impl Iterator<Item = LoadNoteKind> {
     let &CaptureFacts { file_notes, capture_notes, .. } = facts;
     let kinds = NoteKind::OF_FILES.into_iter().filter(move |&kind| file_notes.contains(kind));
     let notes = kinds.map(move |kind| match has_rules && NoteKind::APPEARANCES.contains(&kind) {
@@ -331,6 +344,8 @@ fn notes_of_file(facts: &CaptureFacts, has_rules: bool) -> impl Iterator<Item = 
     let of_text = [
         has_no_record.then_some(LoadNoteKind::NoRecord),
         has_no_group.then_some(LoadNoteKind::NoGroup),
+        (reads_usage && file_notes.contains(NoteKind::UsageIgnored))
+            .then_some(LoadNoteKind::UsageIgnored),
     ];
     notes.chain(of_text.into_iter().flatten())
 }
@@ -394,7 +409,9 @@ fn load_folder(path: &Path, config: &LoadConfig) -> Result<Loaded, LoadError> {
     for host in &hosts {
         let standing = host.http.or(host.https);
         let has_rules = |it: &Standing| matches!(it.content, Content::File { has_rules: true, .. });
-        let kinds = |it: Standing| notes_of_file(&it.facts, has_rules(&it)).collect::<Vec<_>>();
+        let kinds = |it: Standing| {
+            notes_of_file(&it.facts, has_rules(&it), config.reads_usage).collect::<Vec<_>>()
+        };
         let place = || place(&String::from_utf8_lossy(&host.key));
         let kinds = standing.into_iter().flat_map(kinds);
         notes.extend(kinds.map(|kind| LoadNote { place: place(), kind }));

@@ -37,6 +37,7 @@ pub fn run(args: CheckArgs, files: &Files) -> anyhow::Result<ExitStatus> {
     let strictness = policies.faults.strictness();
     let mut questions = plan::questions(args.agents, &args.reading, policies.dialect())?;
     let labels = plan::labels(args.usage)?;
+    questions.reads_usage = !labels.is_empty();
     let times = ListTimeArgs { time: args.time, ..ListTimeArgs::default() };
     questions.times = plan::times(times, false, None, &policies)?;
     let lists = has_lists.then(|| {
@@ -89,7 +90,7 @@ pub fn run(args: CheckArgs, files: &Files) -> anyhow::Result<ExitStatus> {
     printed.add(&checked)?;
     if let Some(lists) = &mut lists {
         let mut urls = 0;
-        stream::run(
+        let (invalid, _) = stream::run(
             lists,
             &questions,
             || questions.session(&classifier),
@@ -102,6 +103,9 @@ pub fn run(args: CheckArgs, files: &Files) -> anyhow::Result<ExitStatus> {
             },
         )?;
         policies.set.is_whole()?;
+        if !args.quiet {
+            invalid.doubts().for_each(|doubt| say(format_args!("note: {doubt}")));
+        }
     }
     printed.output.map_or(Ok(()), Output::finish)?;
     Ok(if printed.all_allowed { ExitStatus::Done } else { ExitStatus::Negative })

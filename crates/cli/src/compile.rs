@@ -263,6 +263,29 @@ fn show_file_notes(counts: &StandingCounts, files: &Figures) {
             counted(without_record, "origin"),
         ));
     }
+    let (groupless, unread) = (NoteKind::RuleOutsideGroup, NoteKind::UsageIgnored);
+    for (kind, problem) in [
+        (groupless, "rules before the first user-agent line, which apply to no crawler"),
+        (unread, "usage preferences that cannot be read, which count as not stated"),
+    ] {
+        let origins = counts.with_file_note(kind);
+        if origins > 0 {
+            let origins = counted(origins, "origin");
+            say(format_args!(
+                "note: the files of {origins} have {problem}; portcullis lint shows them"
+            ));
+        }
+    }
+    let lacking = counts.with_capture_note(CaptureNote::RedirectTargetMissing);
+    if lacking > 0 {
+        say(format_args!(
+            "note: {} to a robots.txt that was not captured, so what it says is not known: unreachable",
+            match lacking {
+                1 => "1 origin redirects".to_owned(),
+                _ => format!("{} redirect", counted(lacking, "origin")),
+            }
+        ));
+    }
     let cut = counts.with_file_note(NoteKind::FileCut);
     if cut > 0 {
         say(format_args!(

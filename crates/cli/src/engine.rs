@@ -63,7 +63,12 @@ pub fn load(
              with -p"
         );
         let dialect = args.text.dialect();
-        let config = LoadConfig { dialect, robots_bytes_max: args.text.bytes_max(), strictness };
+        let config = LoadConfig {
+            robots_bytes_max: args.text.bytes_max(),
+            strictness,
+            reads_usage: questions.reads_usage,
+            ..LoadConfig::new(dialect)
+        };
         pool.install(|| portcullis_build::load(args.path(), &config))?
     };
     let mut agents = AgentNotes::of(questions, &loaded.set)?;

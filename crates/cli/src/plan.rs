@@ -47,6 +47,8 @@ pub struct QuestionPlan {
     pub each: Option<RecordAgentPlan>,
     /// Whether a crawler that ignores Crawl-delay has the one that a policy asks for.
     pub has_every_delay: bool,
+    /// Whether usage preferences are asked for.
+    pub reads_usage: bool,
 }
 
 /// The agent of each record.

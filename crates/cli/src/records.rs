@@ -76,6 +76,7 @@ impl Request {
         let mut questions = plan::questions(args.agents, &args.input.reading, policies.dialect())?;
         questions.freshness = plan::freshness(args.max_age, args.now);
         questions.times = plan::times(args.times, args.and_now, args.now, &policies)?;
+        questions.reads_usage = !labels.is_empty();
         plan::record_agents(args.agent_of_record, &labels, &mut questions)?;
         let output = args.output.output.unwrap_or_default();
         let folder = args.out_dir;
@@ -369,8 +370,8 @@ impl Opened {
         if let Some(records @ 1..) = sum.reserved {
             notes.add(format!(
                 "{} may be fetched by crawlers that train models, although robots.txt reserves that use. \
-                 To drop them: filter --purpose train-ai --unstated keep (for levels of use: --purpose use=full). To \
-                 list them: classify --usage train-ai,use",
+                 To drop them: filter --purpose train-ai --unstated keep (if they state a level of use: \
+                 --purpose use=full --unstated keep). To list them: classify --usage train-ai,use",
                 counted(records, "URL")
             ));
         }

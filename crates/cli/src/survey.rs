@@ -58,7 +58,7 @@ pub fn run(args: SurveyArgs) -> anyhow::Result<()> {
     ensure!(!args.history || at.is_none(), "--history has all periods; omit @TIME");
     let questions = plan::agents(args.agents, policies.dialect())?;
     let baseline = plan::baseline(args.baseline)?;
-    let questions = QuestionPlan { times, ..questions };
+    let questions = QuestionPlan { times, reads_usage: true, ..questions };
     let output = table::open(format, &destination)?;
     let pool = thread_pool(args.run.threads.threads)?;
     let loaded = engine::load(&pool, &policies, &questions)?;

@@ -11,6 +11,7 @@ use portcullis_robots::access::UnixSeconds;
 
 use super::agents::AgentValue;
 use super::limits::{MEMORY_IN_BYTES_MIN, PROCESSOR_THREADS_MAX};
+use super::message::with_flags;
 
 /// Returns the usage line of a command: the agents are required, though none of their flags is on its own.
 pub fn usage(command: &str, agents: &str, inputs: &str) -> String {
@@ -195,7 +196,7 @@ pub fn max_age(text: &str) -> Result<MaxAge, String> {
 
 /// Parses the value of `--purpose`: a label, or `use=LEVEL`.
 pub fn purpose(text: &str) -> Result<Purpose, String> {
-    text.trim().parse()
+    text.trim().parse().map_err(|error: String| with_flags(&error))
 }
 
 /// Parses a token of `--purpose-token`, which a group of robots.txt names.

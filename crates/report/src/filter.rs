@@ -154,7 +154,10 @@ impl FromStr for Purpose {
                 return Err(format!("a level is missing; write {}", levels()));
             }
             (_, Some(level)) => {
-                return Err(format!("{label} is permitted or not; omit ={level}"));
+                return Err(format!(
+                    "{label} has no levels; omit ={level} to keep what is permitted, or list what is reserved \
+                     with classify ‹usage› {label}"
+                ));
             }
             (_, None) => Preference::Yes,
         };

@@ -279,20 +279,28 @@ impl InvalidRecords {
         }
     }
 
+    /// Says of how many records it is in doubt what they mean, and which is the first.
+    pub fn doubts(&self) -> impl Iterator<Item = String> {
+        let all = [
+            (&self.more_than_url, "line", "with text after the URL, which is read as a part of it"),
+            (&self.requested_otherwise, "URL", OTHERWISE),
+        ];
+        all.into_iter().filter_map(|(notes, noun, what)| {
+            let NotedRecords { records, first } = notes.as_ref()?;
+            let InvalidRecord { file, place, record, .. } = first;
+            let (records, file, record) = (counted(*records, noun), visible(file), visible(record));
+            Some(format!("{records} {what} (first: {file}, {place}: {record})"))
+        })
+    }
+
     /// Writes the counts and the samples as text. Writes no text if there are none.
     ///
     /// # Errors
     ///
     /// If `out` cannot be written.
     pub fn write_text(&self, out: &mut impl Write) -> io::Result<()> {
-        for (notes, noun, what) in [
-            (&self.more_than_url, "line", "with text after the URL, which is read as a part of it"),
-            (&self.requested_otherwise, "URL", OTHERWISE),
-        ] {
-            let Some(NotedRecords { records, first }) = notes else { continue };
-            let InvalidRecord { file, place, record, .. } = first;
-            let (records, file, record) = (counted(*records, noun), visible(file), visible(record));
-            writeln!(out, "{records} {what} (first: {file}, {place}: {record})")?;
+        for doubt in self.doubts() {
+            writeln!(out, "{doubt}")?;
         }
         let kinds = self.kinds.to_string();
         if kinds.is_empty() {

@@ -228,6 +228,9 @@ fn nearest<'s, E>(
     if ["all", "any"].iter().any(|word| token.eq_ignore_ascii_case(word)) {
         return Ok(Some("'*'".to_owned()));
     }
+    if let Some(list) = crawlers::lists().find(|list| list.name.eq_ignore_ascii_case(token)) {
+        return Ok(Some(format!("@{}", list.name)));
+    }
     if crawlers::names().any(|name| name.eq_ignore_ascii_case(token)) {
         return Ok(None);
     }

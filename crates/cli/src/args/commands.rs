@@ -220,13 +220,12 @@ pub struct RecordsArgs {
     /// Decide by the newest policies too: `filter` keeps what was allowed then and is allowed now,
     /// `classify` adds the verdict as of now
     ///
-    /// The column follows the verdict of each agent and has its name with `_now`, and so does each column of
-    /// --usage. In `filter`, an agent must be allowed, and have the use of --purpose, at both times. An agent
+    /// AGENT_now follows the column AGENT, and AGENT_LABEL_now the column AGENT_LABEL of --usage. In `filter`, an agent must be allowed, and have the use of --purpose, at both times. An agent
     /// that is disallowed at one time is disallowed, even if the other time is unknown.
     #[arg(long, hide_short_help = true, help_heading = "Time")]
     pub and_now: bool,
 
-    /// Treat a robots.txt as unknown if older (24h, 30d) or undated
+    /// Treat a robots.txt that is older (24h, 30d) or undated as unknown
     ///
     /// The reason is `expired`, or `before-first` if the robots.txt was captured after --now. With `headers`, a
     /// capture expires as its response headers and the dialect say, by default after 24 hours (RFC 9309,
@@ -281,7 +280,7 @@ pub struct RecordsArgs {
     )]
     pub keep_going: bool,
 
-    /// Write each host without a policy, TAB, and its number of URLs to FILE
+    /// Write to FILE, for each host without a policy, the host, a TAB and its number of URLs
     ///
     /// Lines are sorted by host; .gz and .zst compress them. The number of hosts is not limited:
     /// counts that do not fit in memory go to temporary files next to FILE.
@@ -302,7 +301,7 @@ pub struct RecordsArgs {
 /// threads. To compare two policy sets on a list, use `portcullis diff OLD NEW -a AGENT FILE`.
 ///
 /// With --agent-field, each record is decided for the crawler that it names. The report has a row
-/// for each known crawler, with how its operator documents that it reads robots.txt. Crawlers that
+/// for each known crawler, with the way its operator says it reads robots.txt. Crawlers that
 /// are not bound by robots.txt have a table of their own. If the policies ask for a Crawl-delay,
 /// the requests of a log are compared with it.
 ///
@@ -368,7 +367,7 @@ Input formats:
             example.com/robots.txt as `wget -x` and `wget -r` write it; each also with .gz or .zst.
             A port may follow the host. A name without a dot is not a host, except localhost.
   JSON Lines, CSV, Parquet
-            One object or row per answer. Fields, by their usual names (in any case) or --fields:
+            One object or row per answer. Fields, by their usual names (in upper or lower case) or --fields:
               url          url, robots_url, uri: the URL requested first
               host         host, domain, hostname: instead of a URL; a host stands for http and
                            https on their default ports
@@ -392,7 +391,7 @@ Input formats:
 /// captured. An input that cannot be read is an error; a broken record is reported and skipped.
 ///
 /// Policy sets among the inputs are merged as if their inputs had been compiled together. They must
-/// have the same dialect, size limit and treatment of outages, unless flags choose these. The order
+/// have the same dialect and size limit, and the same treatment of outages unless a flag chooses it. The order
 /// of inputs does not matter: of two captures in the same second, or without dates, the one from
 /// the input later by name is used. Two files of one folder for the same host are not two captures: the
 /// first by name is used, with a note.
@@ -421,7 +420,7 @@ pub struct CompileArgs {
     /// If the last captures of a host failed, its outage lasts until TIME, or by default until the last
     /// failed capture. A note counts the captures after TIME. The default is
     /// the TIME of the policy sets among the inputs, if they agree. A set with captures after TIME, or
-    /// one that lacks earlier captures, is an error.
+    /// compiled as of an earlier time, is an error.
     #[arg(long, value_name = "TIME", value_parser = values::time, help_heading = "Time")]
     pub as_of: Option<UnixSeconds>,
 

@@ -64,8 +64,8 @@ pub struct RecordAgentArgs {
     /// or a path with dots. Each record gets one verdict; `classify` adds the columns `agent` (as
     /// in -a, or `*`) and `verdict`. The known agents are the agents of -a, or by default the
     /// built-in lists. An agent that neither -a nor any robots.txt names follows the groups for
-    /// `*`. A record is unknown, with the reason `no-agent`, if it has no agent, or if some robots.txt
-    /// has a group for its agent, and neither -a nor the default lists have the agent.
+    /// `*`. A record is unknown, with the reason `no-agent`, if it has no agent, or if a robots.txt
+    /// names its agent and neither -a nor the default lists do.
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub agent_field: Vec<String>,
 
@@ -141,9 +141,9 @@ impl TextArgs {
 pub struct StrictArgs {
     /// Turn notes and warnings about the input into errors
     ///
-    /// They are about robots.txt files that are skipped, too long, or HTML, JSON or binary data, and
-    /// about records that hold more than a URL. By default, they have notes or are counted in the
-    /// summary, and files are parsed as the dialect says.
+    /// These concern robots.txt files that are skipped, too long, or HTML, JSON or binary data, and
+    /// records that hold more than a URL. Without --strict, they are noted or counted in the summary,
+    /// and files are parsed as the dialect says.
     #[arg(long, hide_short_help = true)]
     pub strict: bool,
 }
@@ -333,7 +333,7 @@ pub struct ReadingArgs {
     /// Column or field with the URL: a name, number or path (`page.url`)
     ///
     /// Separate alternatives by commas; the first that exists is used, in JSON Lines for each
-    /// object. The default is `url`, or else `address`, `loc` or `uri` in any case, the fields of
+    /// object. The default is `url`, or else `address`, `loc` or `uri` in upper or lower case, the fields of
     /// URLFrontier, or the only column of a table without a header. Write `\.` for a dot in a name.
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub url_field: Vec<String>,

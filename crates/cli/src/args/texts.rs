@@ -63,8 +63,8 @@ describe the newest policies.";
 pub const STRICT_OF_COMPILE: &str = "\
 Turn notes and warnings about the input into errors
 
-They are about files that are skipped, longer than --max-robots-size, or HTML, JSON or binary data; about broken \
-records; and about captures without a status or a date, or after --as-of. By default, each is reported, and files \
+These concern files that are skipped, longer than --max-robots-size, or HTML, JSON or binary data; broken \
+records; and captures without a status or a date, or after --as-of. Without --strict, each is reported, and files \
 are parsed as the dialect says.";
 
 pub const LENIENT_OF_SURVEY: &str = "Skip unreadable files of --robots DIR, with a note";

@@ -82,14 +82,44 @@ fn dictionary(
         }
         return;
     };
+    parameters(findings, statement);
+    let mut stated: Vec<(&[u8], Option<&[u8]>)> = Vec::new();
     for (key, value) in members {
         let name = String::from_utf8_lossy(key);
+        let before = stated.iter_mut().find(|(other, _)| *other == key);
+        if before.as_ref().is_some_and(|before| before.1 != value)
+            && Label::by_name(&name).is_some()
+        {
+            let message =
+                format!("{} is stated twice, and only the last value counts", quoted(key));
+            findings.report(Code::OddPreference, findings.examination.span_of(key), message);
+        }
+        match before {
+            Some(before) => before.1 = value,
+            None => stated.push((key, value)),
+        }
         if RETIRED_LABELS.contains(&&*name) {
             let message = format!("{VOCABULARY} does not have the label {}", quoted(key));
             findings.report(Code::RetiredLabel, findings.examination.span_of(key), message);
         } else {
             member(findings, (key, value), statement.source);
         }
+    }
+}
+
+/// Checks for labels after a `;`, which begins a parameter of the label before it (RFC 9651, section 3.1.2).
+fn parameters(findings: &mut Findings<'_, '_>, statement: &Statement<'_>) {
+    let is_blank = |byte: &&u8| matches!(byte, b' ' | b'\t');
+    for semicolon in memchr::memchr_iter(b';', statement.text) {
+        let rest = &statement.text[semicolon + 1..];
+        let rest = &rest[rest.iter().take_while(is_blank).count()..];
+        let end = rest.iter().position(|byte| b"=;, \t".contains(byte)).unwrap_or(rest.len());
+        let Some(label) = Label::by_name(&String::from_utf8_lossy(&rest[..end])) else { continue };
+        let place = findings.examination.span_of(&statement.text[semicolon..=semicolon]);
+        let message = format!("`;` begins a parameter, so `{label}` is not stated");
+        findings
+            .report(Code::OddPreference, place, message)
+            .suggest("separate preferences by commas", vec![replace(place, ",")]);
     }
 }
 
@@ -144,6 +174,15 @@ fn member(
     }
     let message = format!("{field} has `{own}={yes}` and `{own}={no}` only");
     let finding = findings.report(Code::OddPreference, place, message);
+    // Another preference without a comma before it.
+    let blank = value.and_then(|value| value.iter().position(|byte| b" \t".contains(byte)));
+    if let (Some(value), Some(blank)) = (value, blank)
+        && value[blank..].contains(&b'=')
+    {
+        let edits = vec![replace(examination.span_of(&value[blank..=blank]), ", ")];
+        finding.suggest("separate preferences by commas", edits);
+        return true;
+    }
     if let Some((value, preference)) = value.and_then(|it| Some((it, meant(it)?))) {
         let right = if preference == Preference::Yes { yes } else { no };
         let edits = vec![replace(examination.span_of(value), right)];

@@ -63,11 +63,11 @@ words! {
         LooksBinary = 13 => "looks-binary": "this looks like binary data, not like robots.txt",
         /// The file states nothing and looks like JSON. The span is the file.
         LooksLikeJson = 14 => "looks-like-json": "this looks like JSON, not like robots.txt",
-        /// A Content-Usage record states nothing: it is outside every group, or its value is not a
-        /// dictionary. The span is the record.
+        /// A usage record does not state all that it names: it is Content-Usage outside every group, its value is
+        /// not a dictionary, or a label in it has no preference. The span is the record.
         UsageIgnored = 15 => "usage-ignored":
-            "Content-Usage states nothing here: it needs a user-agent line before it, and a \
-             dictionary such as `train-ai=n` as its value",
+            "a usage preference is named and not stated: Content-Usage needs a user-agent line before it and a \
+             value such as `train-ai=n, search=y`, Content-Signal one such as `ai-train=no, search=yes`",
     }
 }
 

@@ -151,7 +151,7 @@ impl<'t> Parser<'t> {
         let usage = UsageRecord { field, value, line, span, user_agent };
         self.file.usage_records.push(usage);
         let is_outside = field == Field::ContentUsage && !is_open;
-        if is_outside || Statement::of(&usage).is_some_and(|it| !it.is_readable) {
+        if is_outside || Statement::of(&usage).is_some_and(|it| !(it.is_readable && it.is_whole)) {
             self.note(NoteKind::UsageIgnored, line, span);
         }
     }

@@ -29,6 +29,9 @@ pub struct Statement<'t> {
     pub preferences: [Preference; Label::ALL.len()],
     /// Whether `text` can be read. If not, no preference is stated.
     pub is_readable: bool,
+    /// Whether every label that `text` names has a preference. `ai-train=no search=yes` and `search=y; train-ai=n`
+    /// name two labels, and state at most one.
+    pub is_whole: bool,
 }
 
 impl<'t> Statement<'t> {
@@ -41,7 +44,10 @@ impl<'t> Statement<'t> {
             UsageSource::ContentSignal => Some(of_signal(text)),
         };
         let preferences = read.unwrap_or(NOTHING);
-        Some(Statement { source, path, text, preferences, is_readable: read.is_some() })
+        let is_stated = |label: Label| preferences[label as usize] != Preference::Unstated;
+        let is_whole =
+            names_of(source).all(|(name, label)| is_stated(label) || !has_word(text, name));
+        Some(Statement { source, path, text, preferences, is_readable: read.is_some(), is_whole })
     }
 
     /// Returns the preference for a label.
@@ -56,6 +62,24 @@ pub fn is_absolute_uri(text: &[u8]) -> bool {
     let (scheme, rest) = text.split_at(scheme_name_bytes(text));
     let is_odd = |byte: &u8| *byte == b' ' || byte.is_ascii_control();
     !scheme.is_empty() && matches!(rest, [b':', _, ..]) && !rest.iter().any(is_odd)
+}
+
+/// Returns the labels of a field with their names in it.
+fn names_of(source: UsageSource) -> impl Iterator<Item = (&'static str, Label)> {
+    let of_usage = Label::ALL.into_iter().filter(|label| *label != Label::Use);
+    let of_usage = of_usage.map(|label| (label.as_str(), label));
+    let of_signal = SIGNAL_KEYS.into_iter().chain([(Label::Use.as_str(), Label::Use)]);
+    let (usage, signal) = match source {
+        UsageSource::ContentUsage => (Some(of_usage), None),
+        UsageSource::ContentSignal => (None, Some(of_signal)),
+    };
+    usage.into_iter().flatten().chain(signal.into_iter().flatten())
+}
+
+/// Returns whether a text has a word, in any case. A hyphen is of a word.
+fn has_word(text: &[u8], word: &str) -> bool {
+    let is_of_word = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_".contains(byte);
+    text.split(|byte| !is_of_word(byte)).any(|it| it.eq_ignore_ascii_case(word.as_bytes()))
 }
 
 const BLANKS: &[u8] = b" \t";
