@@ -156,7 +156,7 @@ pub fn signals(text: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::syntax::RobotsTxt;
+    use crate::syntax::{NoteKind, RobotsTxt};
     use portcullis_dialect::{LineNumber, RFC_9309};
 
     /// Returns the path of a record, its preferences for train-ai, ai-use and search, and whether
@@ -199,6 +199,29 @@ mod tests {
         for (value, path, stated, is_readable) in cases {
             let read = read(&format!("Content-Usage: {value}"));
             assert_eq!(read, (path.map(str::to_owned), stated.to_owned(), is_readable), "{value}");
+        }
+    }
+
+    #[test]
+    fn what_is_named_may_not_be_stated() {
+        for (line, is_whole) in [
+            ("Content-Usage: train-ai=n, search=y", true),
+            ("Content-Usage: /search train-ai=n;note=x", true),
+            ("Content-Usage: search=y; train-ai=n", false),
+            ("Content-Usage: train-ai", false),
+            ("Content-Usage: other=y", true),
+            ("Content-Signal: ai-train=no, search=yes, use=full", true),
+            ("Content-Signal: ai-train=no search=yes", false),
+            ("Content-Signal: AI-Train=n", false),
+            ("Content-Signal: use=all", false),
+            ("Content-Signal: reuse=all", true),
+        ] {
+            let text = format!("User-agent: *\n{line}\n");
+            let file = RobotsTxt::parse(text.as_bytes(), &RFC_9309, None);
+            let statement = Statement::of(&file.usage_records()[0]).unwrap();
+            assert_eq!(statement.is_whole, is_whole, "{line}");
+            let notes = file.notes().iter().filter(|it| it.kind == NoteKind::UsageIgnored);
+            assert_eq!(notes.count(), usize::from(!is_whole), "{line}");
         }
     }
 
