@@ -2,8 +2,8 @@
 # historical-robots-txt-parser 0.1.2 (PyPI): a rule that was taken out of a robots.txt and put back stays removed, and
 # a file that goes back to an earlier text stays what it was between.
 #
-# It makes a CSV of when rules were added and removed, from the captures of the Wayback Machine. A rule has one row, with
-# the date of its first removal: that it came back, or went again, is in none. The captures are asked for with
+# It makes a CSV of when rules came and went, from captures of the Wayback Machine. A rule has one row, with the date of
+# its first removal: that it came back, or went again, is in none. The captures are asked for with
 # `showDupeCount`, and those with a count above 0 are left out. By the README of the CDX server, this counts a digest
 # throughout the index, not only against the capture before. So the day on which a file goes back to an old text is left
 # out, and the last rows are of a file that is no longer there. Its own README speaks of neither. Who counts the sites
