@@ -6,8 +6,8 @@
 # Exclusion Protocol Content-Usage Rule", that is one more rule of a group, and by RFC 9309, section 2.2, a user-agent
 # line after a rule begins a new group. The parser, by which the module reads the robots.txt of a site to write another,
 # ends a group at Allow and Disallow only. So two groups become one: what forbids one crawler forbids all, and the
-# preference for one is stated to all others, without an error. RFC 9309, section 2.2.4, has that for lines that a reader
-# does not know; this one knows the line. A group of preferences alone, which the draft allows (zero or more rules of its
+# preference for one is stated to all others, without an error. RFC 9309, section 2.2.4, has that for lines that are
+# not known; here the line is known. A group of preferences alone, which the draft allows (zero or more rules of its
 # kind), is called an error and left out. robots-parser 3.0.1 reads the access of what goes in and comes out.
 set -euo pipefail
 
