@@ -11,8 +11,8 @@ set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 python3 -m pip install --quiet --disable-pip-version-check --no-warn-conflicts --root-user-action ignore \
-    --target "$folder/python" sitemap-verify==0.1.1 httpx==0.28.1 protego==0.7.0 isodate==0.7.2 rfc3986==2.0.0 xmlschema==4.3.2 \
-    lxml==6.1.3 pydantic==2.14.4 aiometer==1.0.0 feedparser==6.0.14
+    --target "$folder/python" sitemap-verify==0.1.1 httpx==0.28.1 protego==0.7.0 isodate==0.7.2 rfc3986==2.0.0 \
+    xmlschema==4.3.2 lxml==6.1.3 pydantic==2.14.4 aiometer==1.0.0 feedparser==6.0.14
 cd "$folder"
 
 output=$(PYTHONPATH=$folder/python python3 - <<'PY'
