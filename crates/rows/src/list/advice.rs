@@ -75,6 +75,10 @@ pub(super) fn is_json_array(text: &[u8]) -> bool {
 pub(super) const JSON_ARRAY: &str =
     "a JSON array of rows; to make CSV of it, pipe it through jq -r '.[] | @csv'";
 
+/// The problem of several arrays of texts.
+pub(super) const ARRAYS: &str = "several JSON arrays, which may be rows; pipe them through jq -r '.[]' if each item is a URL, or else through \
+     jq -r @csv to make CSV of them";
+
 /// Returns the problem of JSON Lines of which no line is an object, by name or, if `is_given`, by a flag.
 pub(super) fn no_object(name: &str, text: &[u8], is_given: bool) -> String {
     if !text.trim_ascii_start().starts_with(b"{") {

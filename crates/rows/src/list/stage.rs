@@ -54,11 +54,21 @@ pub(super) struct ItemLines {
     format: ListFormat,
     /// The first item of the first page of a CDX server's answer, with which other pages begin too.
     names: Vec<u8>,
+    /// Whether an array of texts had several.
+    is_wide: bool,
+    /// Whether there are several arrays of texts, which may be rows of a table.
+    has_rows: bool,
 }
 
 impl ItemLines {
     pub(super) fn new(stream: Source, format: ListFormat) -> ItemLines {
-        ItemLines { items: JsonItems::new(stream), format, names: Vec::new() }
+        ItemLines {
+            items: JsonItems::new(stream),
+            format,
+            names: Vec::new(),
+            is_wide: false,
+            has_rows: false,
+        }
     }
 }
 
@@ -73,6 +83,11 @@ impl Stage for ItemLines {
                     _ if self.names == item.text => continue,
                     _ => {}
                 }
+            }
+            self.is_wide |= item.number > 0;
+            self.has_rows = self.format == ListFormat::Lines && item.page > 0 && self.is_wide;
+            if self.has_rows {
+                return Err(self.items.problem(advice::ARRAYS));
             }
             // An item that is no text, or has a line end, stays as it is written: it is no URL.
             let text = (self.format == ListFormat::Lines)
@@ -121,7 +136,7 @@ pub(super) fn first_items(
     };
     match end {
         Err(_) if lines.is_empty() && !is_whole => Ok(None),
-        Err(error) if lines.is_empty() => Err(error),
+        Err(error) if lines.is_empty() || items.has_rows => Err(error),
         _ if format == ListFormat::Cdx && !is_row_of_names(first_line(&lines)) => {
             Err(InputError::list(name, advice::JSON_ARRAY))
         }
