@@ -117,7 +117,7 @@ impl W3cLine {
         };
         let stem = find(&["cs-uri-stem", "cs-uri"])
             .ok_or_else(|| missing("the field `cs-uri-stem` or `cs-uri`"))?;
-        let agent = find(&["cs(user-agent)", "cs-user-agent"]);
+        let agent = find(&["cs(user-agent)", "cs-user-agent", "c-user-agent"]);
         if agents.is_asked() && agent.is_none() {
             return Err(missing("the field `cs(User-Agent)`; name the agent with -a"));
         }
@@ -314,8 +314,10 @@ impl W3cLine {
         };
         let text = without_fragment(target, arena);
         let has_sign = || text.len() > target.len() && memchr(b'#', stem).is_some();
+        // A stem that is a URL, as Edgecast writes it, is a whole one.
+        let is_path = self.is_stem && query_place.is_none() && stem.starts_with(b"/");
         let doubts = Doubts::default()
-            .with(Doubts::NO_QUERY, self.is_stem && query_place.is_none() && mark.is_none())
+            .with(Doubts::NO_QUERY, is_path && mark.is_none())
             .with(Doubts::DECODED, self.is_decoded || has_sign());
         Ok((text, doubts))
     }
@@ -500,6 +502,7 @@ mod tests {
         let none = Doubts::default();
         for (fields, line, expected) in [
             ("cs-uri-stem cs-host", "/s a.example", Doubts::NO_QUERY),
+            ("cs-uri-stem cs-host", "https://a.example/s a.example", Doubts::default()),
             ("cs-uri-stem cs-host", "/s?q a.example", none),
             ("cs-uri-stem cs-uri-query", "/s -", none),
             ("cs-uri cs-host", "/s a.example", none),
