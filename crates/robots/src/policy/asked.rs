@@ -6,20 +6,21 @@
 //! [rule set](portcullis_engine::ruleset), which decides all later paths. Both ways give the same
 //! answer: the first pattern in order of precedence that matches.
 //!
-//! The rules are copied as they are written, all at once. Nine of ten differ from a path in their first bytes,
-//! in a byte that is the same in normal form; only the others are brought to it.
+//! The rules are copied as they are written, all at once. Nine of ten differ from a path in their first bytes
+//! that are the same in normal form; only the others are brought to it.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::syntax::{Group, RobotsTxt};
-use crate::url::IsPlain;
-use portcullis_dialect::dialect::IndexPage;
-use portcullis_dialect::{Decision, LineNumber, PathRules, RuleID, Verdict};
+use crate::syntax::{Group, RobotsTxt, Rule};
+use crate::url::{IsPlain, are_plain, index_page};
+use portcullis_dialect::{Decision, LineNumber, PathRules, Reason, RuleID, Verdict};
 use portcullis_engine::bytes::first_bytes;
+use portcullis_engine::pattern::Pattern;
 use portcullis_engine::{Outcome, Settings, SharedRuleSet};
+use wide::u8x16;
 
-use super::rules::{RuleText, RuleTexts, WrittenRule};
+use super::rules::{RuleText, RuleTexts, WrittenRule, rank};
 
 /// The rules of groups as they are written.
 #[derive(Debug)]
@@ -29,27 +30,36 @@ pub(super) struct WrittenRules {
     places: Vec<Place>,
 }
 
-/// The place of a rule's value in a text.
+/// The place of a rule's value in a text, with its [head].
 #[derive(Clone, Copy, Debug)]
 struct Place {
+    head: u64,
+    mask: u64,
     start: u32,
     end: u32,
     id: RuleID,
     line: LineNumber,
     verdict: Verdict,
+    /// Whether the rule has a second pattern, which may match where the first differs.
+    names_page: bool,
 }
 
 impl WrittenRules {
     /// Returns the rules of the groups at `groups` of `file`, which was parsed from `text`.
-    pub(super) fn new(file: &RobotsTxt<'_>, text: &[u8], groups: &[usize]) -> WrittenRules {
+    pub(super) fn new(
+        file: &RobotsTxt<'_>,
+        text: &[u8],
+        groups: &[usize],
+        paths: &PathRules,
+    ) -> WrittenRules {
         let groups = || groups.iter().map(|&group| &file.groups()[group]);
         let rules = groups().map(|group| group.rules.len()).sum();
         let mut all = WrittenRules { text: Vec::new(), places: Vec::with_capacity(rules) };
-        groups().for_each(|group| all.push(file, text, group));
+        groups().for_each(|group| all.push(file, text, group, paths));
         all
     }
 
-    fn push(&mut self, file: &RobotsTxt<'_>, text: &[u8], group: &Group) {
+    fn push(&mut self, file: &RobotsTxt<'_>, text: &[u8], group: &Group, paths: &PathRules) {
         let rules = file.rules_of(group);
         let ([first, ..], [.., last]) = (rules, rules) else { return };
         // A value ends where its record does.
@@ -58,12 +68,16 @@ impl WrittenRules {
         self.places.extend(rules.iter().zip(group.rules.clone()).map(|(rule, number)| {
             let end = rule.span.end - from + offset;
             let (start, id) = (end - rule.value.len() as u32, RuleID(number));
-            Place { start, end, id, line: rule.line, verdict: rule.verdict }
+            let Rule { value, verdict, line, .. } = *rule;
+            let names_page = verdict == Verdict::Allow && index_page(value, paths).is_some();
+            let (head, mask) =
+                head(&text[from as usize..][(start - offset) as usize..], value.len());
+            Place { head, mask, start, end, id, line, verdict, names_page }
         }));
     }
 
     fn rule(&self, place: &Place) -> WrittenRule<'_> {
-        let Place { start, end, id, line, verdict } = *place;
+        let Place { start, end, id, line, verdict, .. } = *place;
         WrittenRule { value: &self.text[start as usize..end as usize], verdict, line, id }
     }
 
@@ -71,52 +85,90 @@ impl WrittenRules {
         self.places.iter().map(|place| self.rule(place))
     }
 
-    /// Returns the patterns that match `path`, a path in normal form.
-    pub(super) fn matching(&self, path: &[u8], paths: &PathRules) -> RuleTexts {
-        let (head, names_pages) = (PathHead::of(path), paths.index_page != IndexPage::NoMeaning);
-        let mut matching = RuleTexts::default();
+    /// Passes the rules with patterns that match `path`, a path in normal form, to `each`, with the normal text of the
+    /// pattern.
+    fn each_match(
+        &self,
+        path: &[u8],
+        paths: &PathRules,
+        mut each: impl FnMut(&WrittenRule<'_>, &[u8]),
+    ) {
+        let (head, bytes) = (first_bytes(path) as u64, set_of(path));
+        let matches = |text: &[u8]| Pattern::from_text(text, paths.wildcards).matches(path);
         for place in &self.places {
-            // The second pattern of a rule that allows may match where its first differs.
-            let is_page = names_pages && place.verdict == Verdict::Allow;
-            if is_page || head.may_match(&self.text, place) {
-                matching.push_matching(&self.rule(place), paths, path);
+            let rule = || self.rule(place);
+            let differs =
+                (head ^ place.head) & place.mask != 0 || !may_consist(rule().value, bytes);
+            if differs && !place.names_page {
+                continue;
+            }
+            let rule = rule();
+            if place.names_page || !is_normal(rule.value, paths) {
+                let texts = RuleTexts::of_rule(&rule, paths);
+                let texts = texts.entries.iter().map(|it| texts.text(it));
+                texts.filter(|text| matches(text)).for_each(|text| each(&rule, text));
+            } else if matches(rule.value) {
+                each(&rule, rule.value);
             }
         }
+    }
+
+    /// Returns the patterns that match `path`, a path in normal form.
+    pub(super) fn matching(&self, path: &[u8], paths: &PathRules) -> RuleTexts {
+        let mut matching = RuleTexts::default();
+        self.each_match(path, paths, |rule, text| matching.add(rule, text));
         matching
     }
+
+    /// Returns the decision of the pattern that decides `path`, a path in normal form; `None` if none matches.
+    fn deciding(&self, path: &[u8], paths: &PathRules) -> Option<Decision> {
+        let mut best: Option<(u64, Decision)> = None;
+        self.each_match(path, paths, |&WrittenRule { verdict, line, id, .. }, text| {
+            let rank = rank(text.len(), verdict, paths);
+            if best.is_none_or(|(best, _)| rank > best) {
+                let (rule, line) = (Some(id), Some(line));
+                best = Some((rank, Decision { verdict, reason: Reason::Rule, rule, line }));
+            }
+        });
+        best.map(|(_, decision)| decision)
+    }
 }
 
-/// The first bytes of a path.
-#[derive(Clone, Copy)]
-struct PathHead {
-    bytes: u64,
-    /// The bytes before the first `%` or star: a pattern with the same bytes has them in normal form.
-    exact: u32,
+/// Returns whether a rule's value is surely the normal text of its pattern.
+fn is_normal(value: &[u8], paths: &PathRules) -> bool {
+    matches!(value.first(), Some(b'/' | b'*'))
+        && are_plain(value, usize::from(value.ends_with(b"$")), paths)
 }
 
-impl PathHead {
-    fn of(path: &[u8]) -> PathHead {
-        let bytes = first_bytes(path) as u64;
-        let exact =
-            bytes.to_le_bytes().iter().take_while(|byte| !matches!(byte, b'%' | b'*')).count();
-        PathHead { bytes, exact: exact as u32 }
+/// Returns the first bytes of the pattern that is written as the first `bytes` of `text`, and a mask of those that a
+/// path has that matches: up to the first that may not stand for itself, or none if the slash may be lacking.
+#[inline]
+fn head(text: &[u8], bytes: usize) -> (u64, u64) {
+    let head = first_bytes(text);
+    let chunk = u8x16::new(head.to_le_bytes());
+    let is_within = |chunk: u8x16, first, last| {
+        chunk.max(u8x16::splat(first)).min(u8x16::splat(last)).simd_eq(chunk)
+    };
+    let letters = is_within(chunk | u8x16::splat(0x20), b'a', b'z');
+    let known = (letters | is_within(chunk, b'-', b'9')).to_bitmask();
+    let known = (known.trailing_ones() as usize).min(bytes).min(8);
+    match head as u8 {
+        b'/' => (head as u64, !u64::MAX.checked_shl(8 * known as u32).unwrap_or(0)),
+        _ => (0, 0),
     }
+}
 
-    /// Returns whether the pattern that is written at a place of `text` may match the path. It does not if its
-    /// first byte that differs stands for itself. One that differs at once may lack its slash.
-    #[inline(always)]
-    fn may_match(self, text: &[u8], place: &Place) -> bool {
-        let text = &text[place.start as usize..];
-        let head = match text.first_chunk() {
-            Some(chunk) => u64::from_le_bytes(*chunk),
-            None => first_bytes(text) as u64,
-        };
-        let same = (head ^ self.bytes).trailing_zeros() / 8;
-        let is_within =
-            same.wrapping_sub(1) < self.exact && same < (place.end - place.start).min(8);
-        let differs = (head >> (8 * (same % 8))) as u8;
-        !(is_within && STANDS_FOR_ITSELF[usize::from(differs)])
-    }
+/// Returns the set of the bytes of a text, modulo 64.
+fn set_of(text: &[u8]) -> u64 {
+    text.iter().fold(0, |set, &byte| set | 1 << (byte % 64))
+}
+
+/// Returns whether a path with this set of bytes may match a pattern: whether it has all that stand for themselves
+/// before an escape.
+fn may_consist(pattern: &[u8], bytes: u64) -> bool {
+    let mut before_escape = pattern.iter().take_while(|byte| **byte != b'%');
+    before_escape
+        .all(|&byte| !STANDS_FOR_ITSELF[usize::from(byte)] || bytes >> (byte % 64) & 1 == 1)
 }
 
 /// Some bytes of patterns that are the same in normal form in every dialect, and no wildcards: those that most
@@ -168,8 +220,9 @@ impl AskedRules {
         groups: &[usize],
         paths: &'static PathRules,
     ) -> AskedRules {
-        let rules = WrittenRules::new(file, text, groups);
-        let bytes_max = TRIED_BYTES_MAX / rules.text.len().max(1);
+        let rules = WrittenRules::new(file, text, groups, paths);
+        let bytes: u64 = rules.places.iter().map(|it| u64::from(it.end - it.start)).sum();
+        let bytes_max = TRIED_BYTES_MAX / (bytes as usize).max(1);
         let bytes_left = AtomicUsize::new(bytes_max.min(TRIED_PATH_BYTES_MAX));
         AskedRules { paths, rules, bytes_left, compiled: OnceLock::new() }
     }
@@ -197,7 +250,7 @@ impl AskedRules {
         match self.bytes_left.load(Ordering::Relaxed).checked_sub(path.len()) {
             Some(left) => {
                 self.bytes_left.store(left, Ordering::Relaxed);
-                self.rules.matching(path, self.paths).deciding(self.paths).map(RuleText::decision)
+                self.rules.deciding(path, self.paths)
             }
             None => {
                 let compile = || CompiledRules::new(&self.rules, self.paths);

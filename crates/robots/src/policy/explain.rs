@@ -277,7 +277,8 @@ impl Explainer<'_, '_> {
     /// once, by the pattern that precedes.
     fn rules(&self, groups: &[usize]) -> Vec<ExplainedRule> {
         let paths = &self.dialect.paths;
-        let texts = WrittenRules::new(self.file, self.text, groups).matching(self.path, paths);
+        let texts =
+            WrittenRules::new(self.file, self.text, groups, paths).matching(self.path, paths);
         let mut known: HashSet<RuleID, foldhash::fast::RandomState> = HashSet::default();
         let mut matching = sorted(&texts.entries, paths);
         matching.retain(|entry| known.insert(entry.rule));

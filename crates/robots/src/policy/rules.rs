@@ -82,6 +82,15 @@ pub(super) fn rules_of<'f>(
     })
 }
 
+/// Returns the rank of a pattern of so many bytes: the greatest decides, of equals the first. The bytes that count, and
+/// then whether it allows.
+pub(super) fn rank(bytes: usize, verdict: Verdict, paths: &PathRules) -> u64 {
+    match paths.precedence {
+        Precedence::MostBytes => bytes as u64 * 2 + u64::from(verdict == Verdict::Allow),
+        Precedence::FirstInFile => 0,
+    }
+}
+
 /// Patterns of rules, as normal texts in the order of the file.
 #[derive(Debug, Default)]
 pub(super) struct RuleTexts {
@@ -100,14 +109,9 @@ pub(super) struct RuleText {
 }
 
 impl RuleText {
-    /// Returns the rank: the greatest decides, of equals the first. The bytes that count, and then whether it allows.
-    pub(super) fn rank(&self, paths: &PathRules) -> u64 {
-        match paths.precedence {
-            Precedence::MostBytes => {
-                (self.end - self.start) as u64 * 2 + u64::from(self.verdict == Verdict::Allow)
-            }
-            Precedence::FirstInFile => 0,
-        }
+    /// Returns the [rank] of the pattern.
+    fn rank(&self, paths: &PathRules) -> u64 {
+        rank(self.end - self.start, self.verdict, paths)
     }
 
     /// Returns the decision of a path that the pattern decides.
@@ -142,17 +146,18 @@ impl RuleTexts {
         all
     }
 
-    /// Appends the patterns of a rule that match `path`, a path in normal form.
-    pub(super) fn push_matching(&mut self, rule: &WrittenRule<'_>, paths: &PathRules, path: &[u8]) {
-        let (first, mut number) = (self.entries.len(), 0);
-        self.push(rule, paths, false);
-        let texts = &self.texts;
-        self.entries.retain(|entry| {
-            let pattern = Pattern::from_text(&texts[entry.start..entry.end], paths.wildcards);
-            number += 1;
-            number <= first || pattern.matches(path)
-        });
-        self.texts.truncate(self.entries.last().map_or(0, |last| last.end));
+    /// Appends a pattern of a rule.
+    pub(super) fn add(&mut self, rule: &WrittenRule<'_>, text: &[u8]) {
+        let start = self.texts.len();
+        self.texts.extend_from_slice(text);
+        self.push_last(start, rule);
+    }
+
+    /// Returns the patterns of a rule: none if it matches nothing.
+    pub(super) fn of_rule(rule: &WrittenRule<'_>, paths: &PathRules) -> RuleTexts {
+        let mut texts = RuleTexts::default();
+        texts.push(rule, paths, false);
+        texts
     }
 
     /// Appends the patterns of a rule; returns the number of texts that end in `$`. If it `is_plain`, its
@@ -184,13 +189,6 @@ impl RuleTexts {
 
     pub(super) fn text(&self, entry: &RuleText) -> &[u8] {
         &self.texts[entry.start..entry.end]
-    }
-
-    /// Returns the pattern that decides of these; `None` if there is none.
-    pub(super) fn deciding(&self, paths: &PathRules) -> Option<&RuleText> {
-        self.entries
-            .iter()
-            .reduce(|best, it| if it.rank(paths) > best.rank(paths) { it } else { best })
     }
 
     /// Returns the patterns in order of precedence; each pattern once if they are to be `distinct`.

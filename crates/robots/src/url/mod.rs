@@ -36,7 +36,7 @@ use portcullis_dialect::Escapes;
 
 pub use escape::normalise;
 pub use host::{Origin, ROBOTS_TXT_PATH, default_port, host_key, robots_txt_url};
-pub(crate) use normal::{are_plain, push_normal_text};
+pub(crate) use normal::{are_plain, index_page, push_normal_text};
 pub use normal::{index_page_text, normal_text};
 pub(crate) use plain::IsPlain;
 pub use plain::{

@@ -103,11 +103,15 @@ impl Work for IsUnmarked<'_> {
 /// google/robotstxt tries the directory if the rule itself does not match. The rule is longer, so
 /// it decides whenever it matches.
 pub fn index_page_text(text: &[u8], rules: &PathRules) -> Option<Vec<u8>> {
+    index_page(text, rules).map(|slash| [&text[..=slash], b"$"].concat())
+}
+
+/// Returns where the index page begins that a pattern names, if that has a meaning.
+pub(crate) fn index_page(text: &[u8], rules: &PathRules) -> Option<usize> {
     if rules.index_page == IndexPage::NoMeaning {
         return None;
     }
-    let slash = memchr::memrchr(b'/', text)?;
-    text[slash..].starts_with(b"/index.htm").then(|| [&text[..=slash], b"$"].concat())
+    memchr::memrchr(b'/', text).filter(|&slash| text[slash..].starts_with(b"/index.htm"))
 }
 
 #[cfg(test)]
