@@ -89,9 +89,11 @@ fn are_all<'t>(lines: impl Iterator<Item = &'t [u8]>, are: impl Fn(&[u8]) -> boo
     lines.peek().is_some() && lines.all(are)
 }
 
+/// The spellings of the field that names a crawler.
+const FIELDS: [&[u8]; 3] = [b"user-agent", b"useragent", b"user agent"];
+
 /// Whether a line has the field that names a crawler, in a spelling that a dialect reads.
 fn names_crawler(line: &[u8]) -> bool {
-    const FIELDS: [&[u8]; 3] = [b"user-agent", b"useragent", b"user agent"];
     FIELDS.iter().any(|field| begins_with(line.trim_ascii_start(), field))
 }
 
@@ -201,7 +203,8 @@ fn escaped(text: &[u8]) -> Option<&'static str> {
     let holds_records = |line: &&[u8]| {
         let line = bare(line);
         let is_more = |lines: &[u8]| {
-            records(lines) > records(line) && (is_line || !read(lines).user_agents().is_empty())
+            let lower = lines.to_ascii_lowercase();
+            records(lines) > records(line) && FIELDS.iter().any(|it| find(&lower, it).is_some())
         };
         has_escaped_end(line) && is_more(&unescaped(line)) && !*has_rules
     };
@@ -215,7 +218,7 @@ fn escaped(text: &[u8]) -> Option<&'static str> {
         false => lines.find(holds_records),
     }?;
     // A page has programs with such texts.
-    if !is_line && read(text).is_page() {
+    if !is_line && text.trim_ascii_start().starts_with(b"<") && read(text).is_page() {
         return None;
     }
     let has = |escape: &[u8]| find(line, escape).is_some();
@@ -332,6 +335,7 @@ mod tests {
             "Sitemap: https://a.example/\n\"User-agent: *\\nDisallow: /\"\n",
             "User-agent: *\\r\nDisallow: /\\r\n",
             "Useragent: Bot\\nDisalow: /\n",
+            "{\n  \"body\": \"User-agent: *\\nDisallow: /\"\n}\n",
         ] {
             assert_eq!(problem(body.as_bytes()), Some(ESCAPED), "{body}");
         }
@@ -412,6 +416,7 @@ mod tests {
             "User-agent: *\nDisallow: /\nUser-agent: Foo\\\nUser-agent: Foo%0D\nDisallow: /a\n",
             "make \\\n  all\n",
             "<html>\n<script>\nx = 'a\\nUser-agent: b\\nDisallow: /'\n",
+            "{\"error\":\"Method not allowed\\nAllowed methods: GET\"}",
         ] {
             assert_eq!(problem(body.as_bytes()), None, "{body:?}");
         }

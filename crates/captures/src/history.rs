@@ -59,6 +59,21 @@ pub(super) fn read_files(
     sink.misfit.map_or(Ok(()), |name| Err(NoHosts::Misfit(name)))
 }
 
+/// Returns the first member that is named like a host and whose value has lines of a robots.txt, of an object that is
+/// neither a capture nor one of hosts.
+pub(super) fn host_with_file(text: &[u8], fields: &FieldMap) -> Option<String> {
+    let mut found = None;
+    let _ = read_members(&mut Json::new(text), &mut |name, json| {
+        let value = json.raw()?.as_bytes();
+        let has = |word: &[u8]| memchr::memmem::find(value, word).is_some();
+        if is_host(name, Some(""), fields) && (has(b"ser-agent") || has(b"isallow")) {
+            found.get_or_insert_with(|| name.to_owned());
+        }
+        Ok(())
+    });
+    found
+}
+
 /// Takes what is read of hosts.
 struct Sink<'e> {
     each: &'e mut dyn FnMut(FileOfHost<'_>),

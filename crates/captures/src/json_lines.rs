@@ -57,7 +57,7 @@ use portcullis_robots::access::{CachingHeaders, CaptureNote};
 
 use super::body::is_html;
 use super::capture::{BrokenKind, Problem};
-use super::history::{FileOfHost, NoHosts, is_host, read_files};
+use super::history::{FileOfHost, NoHosts, host_with_file, is_host, read_files};
 use super::json::{Json, JsonError, JsonProblem};
 use super::json_path::{FieldValue, Members, mended, without_nan};
 use super::limits::{FILES_PER_RECORD_MAX, HEADER_VALUES_MAX};
@@ -250,11 +250,20 @@ impl RecordReader for MemberSchema {
                             "{}; as an object of hosts, {name:?} has no text",
                             problem.text
                         ),
-                        // Nobody knows of which hosts it is.
+                        // Nobody knows what the files of its hosts are.
                         kind: BrokenKind::Unreadable,
                         ..problem
                     }),
-                    Err(_) => Err(problem),
+                    Err(_) => Err(match host_with_file(text, &self.fields) {
+                        Some(host) => Problem {
+                            text: format!(
+                                "{host:?} has a robots.txt, but not all members are hosts; write a line for each host"
+                            ),
+                            kind: BrokenKind::Unreadable,
+                            ..problem
+                        },
+                        None => problem,
+                    }),
                 };
             }
         };

@@ -258,9 +258,8 @@ impl OpenReport {
     fn close(self) -> InputReport {
         let broken_named = self.broken.into_iter().map(|(_, broken)| broken).collect();
         let report = InputReport { broken_named, ..self.report };
-        let unreadable =
-            report.unreadable + if report.captured.is_none() { self.unplaced } else { 0 };
-        let report = InputReport { unreadable, ..report };
+        let unplaced = if report.captured.is_none() { self.unplaced } else { 0 };
+        let report = InputReport { unreadable: report.unreadable + unplaced, ..report };
         let Some((_, BrokenRecord { place, problem, .. })) = self.forgeable else { return report };
         let failure = Some(format!("{}: {place}: {problem}", report.name));
         InputReport { failure, is_forgeable: true, ..report }

@@ -188,6 +188,10 @@ impl Hosts {
             Some(mark) => (&url[..mark], &url[mark + 1..end]),
             None => (&url[..end], &b""[..]),
         };
+        // A whole target is no query.
+        if query.strip_prefix(url).is_some_and(|rest| rest.starts_with(b"?")) {
+            return Err(Problem::TwoQueries);
+        }
         if query == UNREADABLE {
             return Err(Problem::NotAString);
         }
@@ -295,7 +299,10 @@ pub(super) fn differs(url: &[u8], part: LeftPart, value: &[u8]) -> bool {
     match part {
         LeftPart::Query => lacks_query(rest) && value != b"?",
         LeftPart::Target => {
-            let query = value.strip_prefix(rest).unwrap_or(value);
+            // A request has its method before its target, and a URL its origin.
+            let target = value.split(|byte| *byte == b' ').nth(1).unwrap_or(value);
+            let target = parts_of(target).map_or(target, |(_, _, path)| path);
+            let query = target.strip_prefix(rest).unwrap_or(target);
             lacks_query(rest) && matches!(query, [b'?', _, ..])
         }
         // A machine that writes logs may have a name too, but no whole one.
@@ -598,6 +605,9 @@ mod tests {
             ("https://a.example/list", Target, "?a", true),
             ("https://a.example/list", Target, "/list?a", true),
             ("https://a.example/list", Target, "/list/?a", false),
+            ("https://a.example/list", Target, "GET /list?a HTTP/1.1", true),
+            ("https://a.example/list", Target, "https://b.example/list?a", true),
+            ("https://a.example/", Target, "https://b.example/list/?a", false),
             ("https://a.example/list", Target, "shoes?", false),
             ("https://a.example/list?a", Target, "/list?a", false),
             ("https://a.example/list", Host, "b.example", true),

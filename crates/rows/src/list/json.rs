@@ -156,6 +156,11 @@ impl LeftParts {
             let are_inside = is_in_column || !parents.is_empty();
             let part = part_near(own.as_bytes(), name.as_bytes(), are_inside);
             let part = part.filter(|part| self.are_left[*part as usize])?;
+            // Parameters of a route are an object too.
+            if matches!(value, FieldValue::Json(_)) && !name.to_ascii_lowercase().contains("query")
+            {
+                return None;
+            }
             Left::of(part, value, arena)
         };
         near.found.into_iter().filter_map(left).collect()

@@ -104,8 +104,8 @@ impl LeftPart {
         };
         match self {
             LeftPart::Query | LeftPart::Target => format!(
-                "{paths} without the query that {fields} has, so no rule with `?` matches them; name it \
-                 with ‹query_field›"
+                "{paths} without the query that {fields} has, so no rule with `?` matches them; name a query \
+                 with ‹query_field›, or a path with its query with ‹url_field›"
             ),
             LeftPart::Host => {
                 format!("{paths} on another host than {fields} has; name it with ‹host_field›")
