@@ -30,16 +30,16 @@ pub(super) struct WrittenRules {
     places: Vec<Place>,
 }
 
-/// The place of a rule's value in a text, with its [head].
+/// The place of a rule's value in a text.
 #[derive(Clone, Copy, Debug)]
 struct Place {
-    head: u64,
-    mask: u64,
     start: u32,
     end: u32,
     id: RuleID,
     line: LineNumber,
     verdict: Verdict,
+    /// The [number](known_bytes) of bytes at the start that a path has too that matches.
+    known: u8,
     /// Whether the rule has a second pattern, which may match where the first differs.
     names_page: bool,
 }
@@ -70,9 +70,8 @@ impl WrittenRules {
             let (start, id) = (end - rule.value.len() as u32, RuleID(number));
             let Rule { value, verdict, line, .. } = *rule;
             let names_page = verdict == Verdict::Allow && index_page(value, paths).is_some();
-            let (head, mask) =
-                head(&text[from as usize..][(start - offset) as usize..], value.len());
-            Place { head, mask, start, end, id, line, verdict, names_page }
+            let known = known_bytes(&text[(rule.span.end as usize - value.len())..], value.len());
+            Place { start, end, id, line, verdict, known, names_page }
         }));
     }
 
@@ -93,12 +92,13 @@ impl WrittenRules {
         paths: &PathRules,
         mut each: impl FnMut(&WrittenRule<'_>, &[u8]),
     ) {
-        let (head, bytes) = (first_bytes(path) as u64, set_of(path));
+        let (head, bytes) = (first_bytes_of(path), set_of(path));
         let matches = |text: &[u8]| Pattern::from_text(text, paths.wildcards).matches(path);
         for place in &self.places {
             let rule = || self.rule(place);
-            let differs =
-                (head ^ place.head) & place.mask != 0 || !may_consist(rule().value, bytes);
+            let own = first_bytes_of(&self.text[place.start as usize..]);
+            let differs = (head ^ own) & MASKS[usize::from(place.known)] != 0
+                || !may_consist(rule().value, bytes);
             if differs && !place.names_page {
                 continue;
             }
@@ -140,21 +140,38 @@ fn is_normal(value: &[u8], paths: &PathRules) -> bool {
         && are_plain(value, usize::from(value.ends_with(b"$")), paths)
 }
 
-/// Returns the first bytes of the pattern that is written as the first `bytes` of `text`, and a mask of those that a
-/// path has that matches: up to the first that may not stand for itself, or none if the slash may be lacking.
+/// Returns the first eight bytes of a text.
+#[inline(always)]
+fn first_bytes_of(text: &[u8]) -> u64 {
+    match text.first_chunk() {
+        Some(chunk) => u64::from_le_bytes(*chunk),
+        None => first_bytes(text) as u64,
+    }
+}
+
+/// For each number of bytes up to eight, the mask of so many first bytes.
+const MASKS: [u64; 9] = {
+    let (mut all, mut bytes) = ([0; 9], 1);
+    while bytes < all.len() {
+        all[bytes] = all[bytes - 1] << 8 | 0xff;
+        bytes += 1;
+    }
+    all
+};
+
+/// Returns how many of the first eight bytes of the pattern that is written as the first `bytes` of `text` a path has that
+/// matches: those up to the first that may not stand for itself, or none if the slash may be lacking.
 #[inline]
-fn head(text: &[u8], bytes: usize) -> (u64, u64) {
-    let head = first_bytes(text);
-    let chunk = u8x16::new(head.to_le_bytes());
+fn known_bytes(text: &[u8], bytes: usize) -> u8 {
+    let chunk = u8x16::new(first_bytes(text).to_le_bytes());
     let is_within = |chunk: u8x16, first, last| {
         chunk.max(u8x16::splat(first)).min(u8x16::splat(last)).simd_eq(chunk)
     };
     let letters = is_within(chunk | u8x16::splat(0x20), b'a', b'z');
     let known = (letters | is_within(chunk, b'-', b'9')).to_bitmask();
-    let known = (known.trailing_ones() as usize).min(bytes).min(8);
-    match head as u8 {
-        b'/' => (head as u64, !u64::MAX.checked_shl(8 * known as u32).unwrap_or(0)),
-        _ => (0, 0),
+    match text.first() {
+        Some(b'/') => known.trailing_ones().min(8).min(bytes as u32) as u8,
+        _ => 0,
     }
 }
 
