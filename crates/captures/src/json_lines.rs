@@ -257,7 +257,8 @@ impl RecordReader for MemberSchema {
                     Err(_) => Err(match host_with_file(text, &self.fields) {
                         Some(host) => Problem {
                             text: format!(
-                                "{host:?} has a robots.txt, but not all members are hosts; write a line for each host"
+                                "{}; as an object of hosts, {host:?} has a robots.txt and another member is no host",
+                                problem.text
                             ),
                             kind: BrokenKind::Unreadable,
                             ..problem

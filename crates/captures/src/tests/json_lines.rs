@@ -661,6 +661,12 @@ fn hosts_with_another_value_than_a_file_are_not_left_out() {
             "{odd}"
         );
     }
+    let line = format!(r#"{{"a.example": {file}, "intranet": {file}}}"#);
+    let [broken] = &read(line).broken[..] else { panic!("one is broken") };
+    assert_eq!(broken.kind, BrokenKind::Unreadable);
+    assert!(
+        broken.problem.starts_with("no URL and no host") && broken.problem.ends_with("no host")
+    );
     for line in [r#"{"http.status": 404, "level": "info"}"#, r#"{"level": 1, "http.status": 404}"#]
     {
         assert_eq!(read(line).broken[0].kind, BrokenKind::Senseless, "{line}");
