@@ -125,6 +125,7 @@ pub struct Records<'t> {
     position: usize,
     /// The number of the line that starts there.
     number: LineNumber,
+    /// Finds where lines end.
     stops: Stops,
     reader: LineReader,
     /// The unread part, until it is reported.

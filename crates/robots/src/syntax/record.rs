@@ -1,8 +1,7 @@
 //! Reads one line as a record: comment, white space, colon, field.
 //!
 //! Owns every decision that depends on a single line; vectors find its end and its first `#`.
-//! [`parser`](super::parser) puts records into
-//! groups.
+//! [`parser`](super::parser) puts records into groups.
 
 use memchr::{memchr, memchr2};
 use wide::{u8x16, u8x32};

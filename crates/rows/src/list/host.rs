@@ -586,6 +586,8 @@ mod tests {
         ] {
             assert_eq!(url(text, query).as_deref(), Ok(expected), "{text} {query}");
         }
+        // A whole target in the place of its query.
+        assert_eq!(url("/list", "/list?b"), Err(Problem::TwoQueries));
         for text in ["/list?a", "http://b.example/?a#b"] {
             assert_eq!(url(text, "b"), Err(Problem::TwoQueries), "{text}");
         }
