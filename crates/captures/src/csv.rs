@@ -119,6 +119,10 @@ impl CsvSchema {
     fn record<'r>(&self, row: &'r [u8]) -> Result<Record<'r>, String> {
         let (mut record, mut count, mut is_open) = (Record::default(), 0, false);
         let mut escaped = None;
+        // No time stands after the damage of a row if the table has none.
+        if self.columns.iter().all(|column| column.0 != CaptureField::FetchedAt) {
+            record.set(CaptureField::FetchedAt, 0, FieldValue::Null);
+        }
         for field in Fields::new(row, self.separator) {
             is_open |= field.problem.is_some();
             for &(name, rank, _) in self.columns.iter().filter(|column| column.2 == count) {

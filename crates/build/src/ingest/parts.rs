@@ -24,7 +24,7 @@ use portcullis_set::stored::{PolicyNumber, PolicySet};
 use super::ahead::ahead;
 use super::captured::{Captured, Counts, Newest};
 use super::files::{Files, Part, Parts, ReadPart};
-use super::known::{Held, Keeps, Keyed, Known, Resources};
+use super::known::{Held, Keeps, Keyed, Known, NewestDates, Resources};
 use super::log::{Form, take_bytes, take_key};
 use super::place::{self, Place, Slot};
 use super::read::{AllRead, Open, read_all};
@@ -80,13 +80,24 @@ impl Merger {
         Merger { numbers, ..self }
     }
 
-    /// Returns the numbers of inputs, counted from the next.
-    fn next_numbers(&self, inputs: Range<usize>) -> Vec<u32> {
-        let number = |place: usize| match self.numbers.get(place) {
+    /// Returns the number of the input in a place of the order in which they are read.
+    fn number(&self, place: usize) -> u32 {
+        match self.numbers.get(place) {
             Some(&number) => number,
             None => u32::try_from(place).expect("fewer than 2^32 inputs"),
-        };
-        inputs.map(|place| number(self.inputs.len() + place)).collect()
+        }
+    }
+
+    /// Returns the numbers of inputs, counted from the next.
+    fn next_numbers(&self, inputs: Range<usize>) -> Vec<u32> {
+        inputs.map(|place| self.number(self.inputs.len() + place)).collect()
+    }
+
+    /// Returns the newest date of each input that was read, if it has one.
+    fn dates(&self) -> NewestDates {
+        let read = self.inputs.iter().enumerate();
+        let dated = read.filter_map(|(place, it)| Some((self.number(place), it.captured?.last)));
+        NewestDates(dated.collect())
     }
 
     fn keeps(&self) -> Keeps {
@@ -128,10 +139,11 @@ impl Merger {
         let newest = Newest::new(keeps, &config.scratch);
         let numbers = self.next_numbers(0..reports.len());
         let reading = (newest, &self.pool, &*numbers);
-        let read = read_all(reading, reports, open, config, observer)?;
-        let AllRead { captured, taken, reports: inputs } = read;
+        let read = read_all(reading, self.dates(), reports, open, config, observer)?;
+        let AllRead { captured, taken, reports: inputs, is_unplaced } = read;
         let is_fine = match config.strictness {
-            Strictness::Lenient => inputs.iter().all(|input| !input.is_forgeable),
+            // Without any time, a guess would decide whether a lost file is newer than another.
+            Strictness::Lenient => !is_unplaced && inputs.iter().all(|input| !input.is_forgeable),
             Strictness::Usual => inputs.iter().all(InputReport::is_readable),
             Strictness::Strict => inputs.iter().all(InputReport::is_whole),
         };

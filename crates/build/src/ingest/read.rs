@@ -48,16 +48,20 @@ pub(super) struct AllRead {
     pub(super) taken: u64,
     /// A report on each input.
     pub(super) reports: Vec<InputReport>,
+    /// Whether there are lost captures whose time cannot be read, and no input has a time that they could be
+    /// newer than.
+    pub(super) is_unplaced: bool,
 }
 
 /// Reads each input to its end, or as far as it can be read, and adds its captures to `newest`. There is
-/// one report per input; captures have its number.
+/// one report per input; captures have its number. `dates` are those of the inputs that were read before.
 ///
 /// # Errors
 ///
 /// If a temporary file cannot be written.
 pub(super) fn read_all(
     (newest, pool, numbers): (Newest, &SharedPool, &[u32]),
+    mut dates: NewestDates,
     reports: Vec<InputReport>,
     open: &Open<'_>,
     config: &IngestConfig,
@@ -84,9 +88,10 @@ pub(super) fn read_all(
     let Ingesting { newest, mut reports, failure } = ingested;
     failure.map_or(Ok(()), Err)?;
     let taken = newest.taken;
-    let dates = numbers.iter().zip(&reports);
-    let dates = dates.filter_map(|(number, it)| Some((*number, it.report.captured?.last)));
-    let mut captured = newest.finish(NewestDates(dates.collect()))?;
+    let own = numbers.iter().zip(&reports);
+    dates.0.extend(own.filter_map(|(number, it)| Some((*number, it.report.captured?.last))));
+    let is_unplaced = dates.0.is_empty() && reports.iter().any(|it| it.unplaced > 0);
+    let mut captured = newest.finish(dates)?;
     let mut rows = std::mem::take(&mut captured.counts.rows.0);
     for (number, report) in numbers.iter().zip(&mut reports) {
         let Rows { captures, left_out } = rows.remove(number).unwrap_or_default();
@@ -94,7 +99,7 @@ pub(super) fn read_all(
         report.add(left_out);
     }
     let reports = reports.into_iter().map(OpenReport::close).collect();
-    Ok(AllRead { captured, taken, reports })
+    Ok(AllRead { captured, taken, reports, is_unplaced })
 }
 
 /// The state that all threads share.

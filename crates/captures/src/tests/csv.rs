@@ -212,7 +212,7 @@ fn what_is_wrong_is_said() {
             ("line 6", no_subject),
             (
                 "line 7",
-                "a quoted field is not closed, so every row after it is part of it; close it; it counts as the newest of its input"
+                "a quoted field is not closed, so every row after it is part of it; close it"
             ),
         ]
     );
