@@ -185,7 +185,10 @@ fn described(config: &IngestConfig) -> Described {
     [
         (format!("with ‹dialect› {}", config.dialect.name), COMPILE_AGAIN),
         (format!("with ‹max_robots_size› {bytes}"), COMPILE_AGAIN),
-        (time, "pass ‹as_of›"),
+        (
+            time,
+            "pass an ‹as_of› after which neither has a capture, or compile the captures of both with one",
+        ),
         (format!("with ‹long_outage› {}", settle.long_outage.as_str()), "pass ‹long_outage›"),
         (joined.to_owned(), "pass ‹join_schemes›"),
     ]

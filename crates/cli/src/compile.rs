@@ -259,7 +259,8 @@ fn show_file_notes(counts: &StandingCounts, files: &Figures) {
     let without_record = counts.with_capture_note(CaptureNote::NoRecord);
     if without_record > 0 {
         say(format_args!(
-            "warning: no line is a record of robots.txt in the files of {}; treated as files without rules",
+            "warning: no line is a record of robots.txt, or several share one, in the files of {}; treated as files \
+             without rules",
             counted(without_record, "origin"),
         ));
     }
@@ -275,6 +276,13 @@ fn show_file_notes(counts: &StandingCounts, files: &Figures) {
                 "note: the files of {origins} have {problem}; portcullis lint shows them"
             ));
         }
+    }
+    let cut = counts.with_capture_note(CaptureNote::Truncated);
+    if cut > 0 {
+        say(format_args!(
+            "note: the archives have cut or lost the files of {}: unreachable",
+            counted(cut, "origin")
+        ));
     }
     let lacking = counts.with_capture_note(CaptureNote::RedirectTargetMissing);
     if lacking > 0 {

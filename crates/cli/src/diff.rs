@@ -343,15 +343,7 @@ impl Diff {
             true => (robots_named(&[&old, &new], dialect), Some(None)),
             false => (self.questions.agents(dialect)?, None),
         };
-        let usage = [&old, &new].map(|file| {
-            let records = file.usage_records().iter();
-            records.map(|it| (it.field, it.value, it.user_agent)).collect::<Vec<_>>()
-        });
-        if usage[0] != usage[1] {
-            let note = "the usage records of the files differ, and only verdicts are compared; \
-                        `portcullis survey --robots FILE` shows preferences";
-            notes.add(note.to_owned());
-        }
+        records_that_differ([&old, &new]).for_each(|note| notes.add(note.to_owned()));
         let mut rows = self.rows(changes::file_fields())?;
         let mut answers = [0; Answer::ALL.len()];
         // The first agent with an unknown answer.
@@ -484,6 +476,21 @@ impl Differences {
             Differences::Files { answers } => writeln!(out, "crawlers: {answers}"),
         }
     }
+}
+
+/// Returns a note on each kind of records that two files have differently, and that no verdict shows.
+fn records_that_differ(files: [&RobotsTxt<'_>; 2]) -> impl Iterator<Item = &'static str> {
+    let [old, new] = files.map(|file| {
+        let usage = file.usage_records().iter().map(|it| (it.field, it.value, it.user_agent));
+        let others = file.other_records().iter().map(|it| (it.name, it.value));
+        (usage.collect::<Vec<_>>(), others.collect::<Vec<_>>())
+    });
+    let usage = "the usage records of the files differ, and only verdicts are compared; \
+                 `portcullis survey --robots FILE` shows preferences";
+    let others = "other records of the files differ, such as Crawl-delay or Sitemap, and only verdicts are \
+                  compared; `portcullis survey --robots FILE -a AGENT` shows delays, with --sitemaps the sitemaps";
+    let differ = [(old.0 != new.0, usage), (old.1 != new.1, others)];
+    differ.into_iter().filter_map(|(differs, note)| differs.then_some(note))
 }
 
 /// Returns a note on each way in which two sets read robots.txt differently.

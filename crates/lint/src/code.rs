@@ -57,11 +57,17 @@ impl Code {
     /// proved together with others.
     pub(crate) fn is_unclear(self) -> bool {
         use Code::{
-            EmptyUserAgent, NoProductToken, NotUtf8, UsageSplitsGroup, UserAgentsRunTogether,
+            EmptyUserAgent, JoinedRecords, NoProductToken, NotUtf8, UsageSplitsGroup,
+            UserAgentsRunTogether,
         };
         matches!(
             self,
-            NotUtf8 | UserAgentsRunTogether | EmptyUserAgent | NoProductToken | UsageSplitsGroup
+            JoinedRecords
+                | NotUtf8
+                | UserAgentsRunTogether
+                | EmptyUserAgent
+                | NoProductToken
+                | UsageSplitsGroup
         )
     }
 }
@@ -71,6 +77,7 @@ codes! {
     WebPage = 2, "web-page", Error;
     BinaryFile = 3, "binary-file", Error;
     FileTooLong = 4, "file-too-long", Error;
+    JoinedRecords = 5, "joined-records", Error;
     MissingColon = 10, "missing-colon", Error;
     NoRecord = 11, "no-record", Warning;
     MissingField = 12, "missing-field", Warning;

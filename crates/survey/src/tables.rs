@@ -114,9 +114,11 @@ pub fn survey(set: &PolicySet, survey: &Survey, provenance: Option<&Provenance<'
         0 => String::new(),
         undated => format!("; {} undated", counted(undated, "origin")),
     };
+    let as_of = provenance.and_then(|it| it.settle().time());
+    let as_of = as_of.map_or_else(String::new, |time| format!(", as of {}", time.to_rfc3339()));
     match origins.capture_dates {
-        Some(dates) => text.line(format_args!("captured: {dates}{undated}")),
-        None => text.line("captured: no dates"),
+        Some(dates) => text.line(format_args!("captured: {dates}{undated}{as_of}")),
+        None => text.line(format_args!("captured: no dates{as_of}")),
     }
     if set.has_history() {
         let dates = counts.captured().map_or_else(String::new, |dates| format!(", {dates}"));
@@ -124,10 +126,8 @@ pub fn survey(set: &PolicySet, survey: &Survey, provenance: Option<&Provenance<'
         text.line(format_args!("history: {captures}{dates}"));
     }
     if origins.in_outage > 0 {
-        let as_of = provenance.and_then(|it| it.settle().time());
-        let as_of = as_of.map_or_else(String::new, |time| format!(", as of {}", time.to_rfc3339()));
         let origins = counted(origins.in_outage, "origin");
-        text.line(format_args!("outages: {origins} unreachable{as_of}"));
+        text.line(format_args!("outages: {origins} unreachable"));
     }
     let inputs: Vec<InputReport> = provenance.into_iter().flat_map(|it| it.inputs()).collect();
     push_origins(&mut text, origins, &inputs);
@@ -160,7 +160,7 @@ fn push_origins(text: &mut TextTables, origins: &OriginFigures, inputs: &[InputR
     text.origins("note on the file", all, named(&origins.file_notes));
     let input = |input: &InputReport| {
         let format = input.format.as_deref().unwrap_or("-");
-        let counts = [input.captures, input.broken].map(grouped);
+        let counts = [input.captures, input.broken + input.later].map(grouped);
         [input.name.clone(), format.to_owned()].into_iter().chain(counts).collect()
     };
     text.table(&["input", "format", "captures", "left out"], inputs.iter().map(input));
@@ -226,9 +226,11 @@ pub fn audit(report: &Report, problems: &[Diagnostic]) -> String {
     let mut text = TextTables::default();
     let RecordFigures { records, per_agent, .. } = &report.account.records;
     let policies = report.account.run.policies.as_ref().map_or("", |policies| &policies.name);
+    let as_of = report.account.run.at.as_ref();
+    let as_of = as_of.map_or_else(String::new, |time| format!(" as of {time}"));
     let lists = report.inputs.join(", ");
     text.line(visible(&format!(
-        "{} of {lists}, policies: {policies}",
+        "{} of {lists}, policies: {policies}{as_of}",
         counted(*records, "record")
     )));
     let crawlers = Crawlers::of(report);

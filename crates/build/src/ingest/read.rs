@@ -23,7 +23,7 @@ use portcullis_dialect::{Access, Fetched};
 use portcullis_files::error::WriteError;
 use portcullis_files::input::InputError;
 use portcullis_robots::access::{CachingHeaders, CaptureNote, DateSpan, expiry};
-use portcullis_robots::syntax::{NoteKind, RobotsTxt};
+use portcullis_robots::syntax::{NoteKind, RobotsTxt, joined_records};
 use portcullis_robots::url::BadUrl;
 use portcullis_set::lists::lists;
 use portcullis_set::stored::CaptureFacts;
@@ -296,8 +296,8 @@ impl Digest<'_> {
         self.next += 1;
         let capture = match read {
             Ok(capture) => capture,
-            Err(mut broken) => {
-                let lost = broken.lost.take();
+            Err(broken) => {
+                let lost = broken.lost.clone();
                 self.read.unplaced +=
                     u64::from(lost.as_ref().is_some_and(|lost| lost.has_unread_time));
                 self.read.push_broken(position, broken);
@@ -458,6 +458,14 @@ fn has_no_record(file: &RobotsTxt<'_>) -> bool {
         && notes().all(|it| is_text(it) || matches!(it, ByteOrderMark | FileCut | LineCut))
 }
 
+/// Returns whether the file has no rule, and a line that several records share: its line ends are lost.
+fn has_joined_lines(file: &RobotsTxt<'_>, text: &[u8]) -> bool {
+    let mut lines = text.split(|byte| matches!(byte, b'\r' | b'\n'));
+    file.rules().is_empty()
+        && !file.is_page()
+        && lines.any(|line| joined_records(line).nth(1).is_some())
+}
+
 /// Parses a file, of which `bytes_max` bytes count (all if `None`), and adds its notes and its size
 /// to `facts`.
 pub(crate) fn file_of<'b>(
@@ -469,7 +477,7 @@ pub(crate) fn file_of<'b>(
     let file = RobotsTxt::parse(body, dialect, bytes_max);
     facts.file_notes = file.notes().iter().map(|note| note.kind).collect();
     let kept = body.len().min(bytes_max.unwrap_or(usize::MAX));
-    if has_no_record(&file) {
+    if has_no_record(&file) || has_joined_lines(&file, &body[..kept]) {
         facts.capture_notes = facts.capture_notes.with(CaptureNote::NoRecord);
     }
     facts.file_bytes = u32::try_from(kept).unwrap_or(u32::MAX);

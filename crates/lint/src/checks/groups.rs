@@ -7,7 +7,9 @@ use crate::{Code, Map, Set};
 use portcullis_crawlers::misspelt as misspelt_crawler;
 use portcullis_dialect::{Dialect, FileToken, LineNumber, TokenAlphabet, Verdict};
 use portcullis_robots::policy::{robot_name, robot_named};
-use portcullis_robots::syntax::{Content, Group, NoteKind, Rule, Span, UserAgentLine};
+use portcullis_robots::syntax::{
+    Content, Group, NoteKind, Rule, Span, UserAgentLine, joined_records,
+};
 use portcullis_text::figures::counted;
 
 pub(super) fn check(findings: &mut Findings<'_, '_>) {
@@ -252,7 +254,8 @@ fn token(findings: &mut Findings<'_, '_>, line: &UserAgentLine<'_>) {
         return;
     }
     let bytes = token_bytes(value, dialect);
-    if bytes == value.len() || robot_named(value, None, dialect) {
+    let is_joined = joined_records(value).next().is_some();
+    if bytes == value.len() || robot_named(value, None, dialect) || is_joined {
         return;
     }
     let (token, rest) = value.split_at(bytes);

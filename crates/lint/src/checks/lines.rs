@@ -7,7 +7,9 @@ use crate::findings::{Findings, insert, replace};
 use crate::{Code, Edit};
 use portcullis_dialect::{Dialect, Field, FieldSpelling};
 use portcullis_engine::bytes::trim;
-use portcullis_robots::syntax::{EXTENSIONS, NoteKind, NoteSet, Record, Span, is_extension};
+use portcullis_robots::syntax::{
+    EXTENSIONS, NoteKind, NoteSet, Record, Span, is_extension, joined_records,
+};
 
 pub(super) fn check(findings: &mut Findings<'_, '_>) {
     for index in 0..findings.chosen.lines.len() {
@@ -20,6 +22,7 @@ pub(super) fn check(findings: &mut Findings<'_, '_>) {
             && !notes.contains(NoteKind::WhiteSpaceForColon)
         {
             field(findings, &record);
+            joined(findings, &record);
         }
     }
 }
@@ -53,6 +56,19 @@ fn bytes(findings: &mut Findings<'_, '_>, index: usize, notes: NoteSet) {
             format!("some crawlers drop everything after the first {bytes} bytes of the line");
         findings.report(Code::LineTooLong, lost, message);
     }
+}
+
+/// Checks for other records in the value of a record.
+fn joined(findings: &mut Findings<'_, '_>, record: &Record<'_>) {
+    let starts = || joined_records(record.value);
+    let Some(first) = starts().next() else { return };
+    let value = findings.examination.span_of(record.value);
+    let joined = Span { start: value.start + first as u32, ..value };
+    let breaks = starts().map(|start| insert(value.start + start as u32, "\n")).collect();
+    let message = "other records are in this line, and are read as part of its value";
+    findings
+        .report(Code::JoinedRecords, joined, message)
+        .suggest("write each record in a line of its own", breaks);
 }
 
 /// Checks for a line without a colon, or without a field before it.

@@ -7,7 +7,7 @@ use crate::analysis::triplet;
 use crate::examination::{Reading, quoted};
 use crate::findings::{Findings, index, insert, replace};
 use portcullis_dialect::{Escapes, Verdict};
-use portcullis_robots::syntax::{Rule, Span};
+use portcullis_robots::syntax::{Rule, Span, joined_records};
 use portcullis_robots::url::{normal_text, normalise};
 use portcullis_text::figures::joined;
 
@@ -16,6 +16,9 @@ pub(super) fn check(findings: &mut Findings<'_, '_>) {
     for (position, rule) in file.rules().iter().enumerate() {
         if rule.value.is_empty() {
             empty(findings, position, rule);
+            continue;
+        }
+        if joined_records(rule.value).next().is_some() {
             continue;
         }
         unrooted(findings, rule);

@@ -40,8 +40,9 @@ words! {
         /// The origin was not captured, and has the file or answer of the other scheme, http or
         /// https, of its host.
         OtherScheme = 14 => "other-scheme",
-        /// The file has text, and no line of it is a record of robots.txt: it may be a message of a server, a
-        /// log or a table. It counts as a file without rules.
+        /// The file has text and no rule, and no line of it is a record of robots.txt, or several records share
+        /// one: it may be a message of a server, a log or a table, or have lost its line ends. It counts as
+        /// a file without rules.
         NoRecord = 15 => "no-record",
     }
 }

@@ -22,6 +22,7 @@
 //! ```
 
 mod dictionary;
+mod joined;
 mod lines;
 mod note;
 mod parser;
@@ -33,6 +34,7 @@ mod tests;
 use std::ops::Range;
 
 pub use dictionary::{UsageMember, usage_members};
+pub use joined::joined_records;
 pub use lines::{BYTE_ORDER_MARK, Records, Span, record_of, records};
 pub use note::{Note, NoteKind, NoteSet, appearance, begins_as_html, behind_space, markup};
 pub use record::{Content, EXTENSIONS, Line, Record, is_extension};

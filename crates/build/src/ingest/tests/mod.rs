@@ -326,7 +326,7 @@ fn a_name_that_no_capture_has_is_an_error_in_each_run() {
         Input::new(folder.path().join(name))
     };
     let cut =
-        file("a.jsonl", r#"{"host": "a.example", "status": 200, "body": "", "was_cut": true}"#);
+        file("a.jsonl", r#"{"host": "a.example", "status": 200, "body": "", "was_cut": false}"#);
     let two = file(
         "b.jsonl",
         r#"{"host": "b.example", "status": 200, "code": 1, "http_status": 503, "body": ""}"#,
