@@ -192,21 +192,26 @@ fn is_of_records(bytes: &[u8]) -> bool {
 }
 
 /// Returns the problem of a text that has more records if the escapes of a line are undone, or whose lines that name a
-/// crawler all end in the escape of a line end. Of several lines, the one with more records has to name a crawler, and
-/// none may have a rule: else a comment or a path has escapes.
+/// crawler all end in the escape of a line end. Of several lines, the one with more records has to name a crawler and
+/// to have a rule, which other lines may not have: else a comment, a path or a message has escapes. A comment
+/// counts if no line names a crawler.
 fn escaped(text: &[u8]) -> Option<&'static str> {
     if !has_escaped_end(text) {
         return None;
     }
     let is_line = memchr::memchr2(b'\r', b'\n', text.trim_ascii()).is_none();
-    let has_rules = LazyCell::new(|| !is_line && !read(text).rules().is_empty());
+    let whole = LazyCell::new(|| read(text));
     let holds_records = |line: &&[u8]| {
         let line = bare(line);
-        let is_more = |lines: &[u8]| {
-            let lower = lines.to_ascii_lowercase();
-            records(lines) > records(line) && FIELDS.iter().any(|it| find(&lower, it).is_some())
+        let may_count = || {
+            let is_comment = line.starts_with(b"#");
+            whole.rules().is_empty() && !(is_comment && !whole.user_agents().is_empty())
         };
-        has_escaped_end(line) && is_more(&unescaped(line)) && !*has_rules
+        let is_more = |lines: &[u8]| {
+            let is_file = is_line || rules(&read(lines)) > 0;
+            is_file && records(lines) > records(line) && has_agent_field(lines)
+        };
+        has_escaped_end(line) && is_more(&unescaped(line)) && (is_line || may_count())
     };
     let ends_in_escape = |line: &[u8]| {
         has_escaped_end(line) && matches!(unescaped(line).last(), Some(b'\r' | b'\n'))
@@ -226,6 +231,15 @@ fn escaped(text: &[u8]) -> Option<&'static str> {
         () if has(b"\\n") || has(b"\\r") => ESCAPED,
         () if has(b"\\x0") => BLOB,
         () => OTHERWISE_ESCAPED,
+    })
+}
+
+/// Whether a text has the field that names a crawler, and its colon.
+fn has_agent_field(text: &[u8]) -> bool {
+    let text = text.to_ascii_lowercase();
+    let has_colon = |end: usize| text[end..].trim_ascii_start().starts_with(b":");
+    FIELDS.iter().any(|field| {
+        memchr::memmem::find_iter(&text, field).any(|start| has_colon(start + field.len()))
     })
 }
 
@@ -308,8 +322,13 @@ pub(super) fn problem_of_line(body: &[u8]) -> Option<&'static str> {
 /// be part of a program, such as `b'`.
 fn records(body: &[u8]) -> usize {
     let file = read(body);
+    file.user_agents().len() + file.usage_records().len() + rules(&file)
+}
+
+/// Returns the number of rules, with those outside of groups.
+fn rules(file: &RobotsTxt<'_>) -> usize {
     let stray = file.notes().iter().filter(|note| note.kind == NoteKind::RuleOutsideGroup).count();
-    file.user_agents().len() + file.rules().len() + file.usage_records().len() + stray
+    file.rules().len() + stray
 }
 
 /// Reads a text in the dialect that knows most spellings.
@@ -417,6 +436,9 @@ mod tests {
             "make \\\n  all\n",
             "<html>\n<script>\nx = 'a\\nUser-agent: b\\nDisallow: /'\n",
             "{\"error\":\"Method not allowed\\nAllowed methods: GET\"}",
+            "{\n \"description\": \"Send a User-Agent header.\\nLicense: MIT\"\n}\n",
+            "{\n \"request\": \"GET / HTTP/1.1\\nUser-Agent: x\\nAccept: */*\"\n}\n",
+            "User-agent: *\n# User-agent: x\\nDisallow: /y\n",
         ] {
             assert_eq!(problem(body.as_bytes()), None, "{body:?}");
         }

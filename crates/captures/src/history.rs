@@ -11,8 +11,11 @@
 //! Cost: one pass; an object with millions of files takes the memory of one.
 
 use bumpalo::Bump;
+use portcullis_dialect::dialect::GOOGLE;
+use portcullis_robots::syntax::{Content, records};
 
 use super::json::{Json, JsonError};
+use super::limits::FILES_PER_RECORD_MAX;
 use super::schema::{CaptureField, FieldMap};
 
 /// A file in an object of hosts.
@@ -59,19 +62,34 @@ pub(super) fn read_files(
     sink.misfit.map_or(Ok(()), |name| Err(NoHosts::Misfit(name)))
 }
 
-/// Returns the first member that is named like a host and whose value has lines of a robots.txt, of an object that is
-/// neither a capture nor one of hosts.
-pub(super) fn host_with_file(text: &[u8], fields: &FieldMap) -> Option<String> {
-    let mut found = None;
+/// Returns the hosts whose files are lost in an object that is neither a capture nor one of hosts, at most
+/// [`FILES_PER_RECORD_MAX`]: all members that are named like hosts, if one of them has a robots.txt, or if
+/// `are_hosts`.
+pub(super) fn lost_hosts(text: &[u8], fields: &FieldMap, are_hosts: bool) -> Vec<String> {
+    let (mut hosts, mut has_file) = (Vec::new(), are_hosts);
     let _ = read_members(&mut Json::new(text), &mut |name, json| {
-        let value = json.raw()?.as_bytes();
-        let has = |word: &[u8]| memchr::memmem::find(value, word).is_some();
-        if is_host(name, Some(""), fields) && (has(b"ser-agent") || has(b"isallow")) {
-            found.get_or_insert_with(|| name.to_owned());
+        if !is_host(name, Some(""), fields) || hosts.len() == FILES_PER_RECORD_MAX {
+            return Ok(json.skip()?);
         }
-        Ok(())
+        hosts.push(name.to_owned());
+        match json.peek() {
+            Some(b'{') => read_members(json, &mut |_, json| take_file(json, &mut has_file)),
+            _ => take_file(json, &mut has_file),
+        }
     });
-    found
+    if has_file { hosts } else { Vec::new() }
+}
+
+/// Takes a value, which may be a robots.txt: a text whose first line, but for comments, is a record of one.
+fn take_file(json: &mut Json<'_>, has_file: &mut bool) -> Checked {
+    if json.peek() != Some(b'"') {
+        return Ok(json.skip()?);
+    }
+    let arena = Bump::new();
+    let mut lines = records(json.text(&arena)?, &GOOGLE, None).map(|line| line.content);
+    let first = lines.find(|line| !matches!(line, Content::Blank | Content::Comment));
+    *has_file |= matches!(first, Some(Content::Record(record)) if record.field.is_some());
+    Ok(())
 }
 
 /// Takes what is read of hosts.

@@ -56,8 +56,8 @@ use portcullis_engine::bytes::trim;
 use portcullis_robots::access::{CachingHeaders, CaptureNote};
 
 use super::body::is_html;
-use super::capture::{BrokenKind, Problem};
-use super::history::{FileOfHost, NoHosts, host_with_file, is_host, read_files};
+use super::capture::{BrokenKind, Problem, Subject};
+use super::history::{FileOfHost, NoHosts, is_host, lost_hosts, read_files};
 use super::json::{Json, JsonError, JsonProblem};
 use super::json_path::{FieldValue, Members, mended, without_nan};
 use super::limits::{FILES_PER_RECORD_MAX, HEADER_VALUES_MAX};
@@ -245,26 +245,7 @@ impl RecordReader for MemberSchema {
             Err(problem) => {
                 return match self.read_history(text, config, sink) {
                     Ok(read) => read,
-                    Err(NoHosts::Misfit(name)) => Err(Problem {
-                        text: format!(
-                            "{}; as an object of hosts, {name:?} has no text",
-                            problem.text
-                        ),
-                        // Nobody knows what the files of its hosts are.
-                        kind: BrokenKind::Unreadable,
-                        ..problem
-                    }),
-                    Err(_) => Err(match host_with_file(text, &self.fields) {
-                        Some(host) => Problem {
-                            text: format!(
-                                "{}; as an object of hosts, {host:?} has a robots.txt and another member is no host",
-                                problem.text
-                            ),
-                            kind: BrokenKind::Unreadable,
-                            ..problem
-                        },
-                        None => problem,
-                    }),
+                    Err(no_hosts) => self.lose_hosts(text, problem, no_hosts, sink),
                 };
             }
         };
@@ -292,6 +273,31 @@ impl MemberSchema {
         record.fail(problem.clone());
         let read = record.capture(&Head::default(), &self.fields, config);
         read.map_or_else(|problem| problem, |_| problem.into())
+    }
+
+    /// Passes to `sink` that the files of hosts are lost in a line with a problem; the problem if there are none.
+    #[cold]
+    fn lose_hosts(
+        &self,
+        line: &[u8],
+        problem: Problem,
+        no_hosts: NoHosts,
+        sink: &mut CaptureSink<'_>,
+    ) -> Result<(), Problem> {
+        let hosts = lost_hosts(line, &self.fields, matches!(no_hosts, NoHosts::Misfit(_)));
+        let Some(first) = hosts.first() else { return Err(problem) };
+        let reason = match &no_hosts {
+            NoHosts::Misfit(name) => format!("{name:?} has no text"),
+            _ => format!("{first:?} has a robots.txt and another member is no host"),
+        };
+        let text = format!("{}; as an object of hosts, {reason}", problem.text);
+        for host in &hosts {
+            let subject = Subject::Host(Cow::Borrowed(host.as_bytes()));
+            let lost = Problem::of_capture(&*text, subject, Err(String::new()));
+            let lost = Problem { kind: BrokenKind::Unreadable, ..lost };
+            sink(Err(lost.of(format!("the file of {host}"))));
+        }
+        Ok(())
     }
 
     /// Reads a line with the files of hosts by date, and passes their captures to `sink`, one by one. The outer error if

@@ -214,6 +214,9 @@ pub(super) struct OpenReport {
     /// The records whose time cannot be read. They are errors if none of the input has a time, because they may be
     /// newer than any capture of another input, or older.
     unplaced: u64,
+    /// The broken records of which it is known which capture is lost. If the input has no capture, the others are
+    /// errors: they may be of another format, and newer than the captures of other inputs.
+    lost: u64,
 }
 
 impl OpenReport {
@@ -241,7 +244,7 @@ impl OpenReport {
 
     pub(super) fn add(
         &mut self,
-        OpenReport { report: piece, broken, forgeable, unplaced }: OpenReport,
+        OpenReport { report: piece, broken, forgeable, unplaced, lost }: OpenReport,
     ) {
         let report = &mut self.report;
         report.bytes += piece.bytes;
@@ -255,6 +258,7 @@ impl OpenReport {
         report.captured = DateSpan::over(report.captured, piece.captured);
         self.name(broken);
         self.unplaced += unplaced;
+        self.lost += lost;
         if let Some((position, broken)) = forgeable {
             self.fail_at(position, broken);
         }
@@ -264,7 +268,10 @@ impl OpenReport {
         let broken_named = self.broken.into_iter().map(|(_, broken)| broken).collect();
         let report = InputReport { broken_named, ..self.report };
         let unplaced = if report.captured.is_none() { self.unplaced } else { 0 };
-        let report = InputReport { unreadable: report.unreadable + unplaced, ..report };
+        let has_captures = report.captures > 0 || report.is_folder();
+        let unknown = if has_captures { 0 } else { report.broken.saturating_sub(self.lost) };
+        let unreadable = report.unreadable + unplaced + unknown;
+        let report = InputReport { unreadable, ..report };
         let Some((_, BrokenRecord { place, problem, .. })) = self.forgeable else { return report };
         let failure = Some(format!("{}: {place}: {problem}", report.name));
         InputReport { failure, is_forgeable: true, ..report }
@@ -298,6 +305,7 @@ impl Digest<'_> {
             Ok(capture) => capture,
             Err(broken) => {
                 let lost = broken.lost.clone();
+                self.read.lost += u64::from(lost.is_some());
                 self.read.unplaced +=
                     u64::from(lost.as_ref().is_some_and(|lost| lost.has_unread_time));
                 self.read.push_broken(position, broken);

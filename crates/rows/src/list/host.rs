@@ -188,8 +188,7 @@ impl Hosts {
             Some(mark) => (&url[..mark], &url[mark + 1..end]),
             None => (&url[..end], &b""[..]),
         };
-        // A whole target is no query.
-        if query.strip_prefix(url).is_some_and(|rest| rest.starts_with(b"?")) {
+        if is_target(query, path) {
             return Err(Problem::TwoQueries);
         }
         if query == UNREADABLE {
@@ -299,10 +298,7 @@ pub(super) fn differs(url: &[u8], part: LeftPart, value: &[u8]) -> bool {
     match part {
         LeftPart::Query => lacks_query(rest) && value != b"?",
         LeftPart::Target => {
-            // A request has its method before its target, and a URL its origin.
-            let target = value.split(|byte| *byte == b' ').nth(1).unwrap_or(value);
-            let target = parts_of(target).map_or(target, |(_, _, path)| path);
-            let query = target.strip_prefix(rest).unwrap_or(target);
+            let query = query_of_target(value, rest).unwrap_or(value);
             lacks_query(rest) && matches!(query, [b'?', _, ..])
         }
         // A machine that writes logs may have a name too, but no whole one.
@@ -319,6 +315,27 @@ pub(super) fn differs(url: &[u8], part: LeftPart, value: &[u8]) -> bool {
                     != str::from_utf8(value).ok().and_then(|it| it.parse().ok())
         }
     }
+}
+
+/// Returns the query, with its `?`, of a whole target with this path: a path, a URL, perhaps without its scheme, or
+/// a request line.
+fn query_of_target<'t>(target: &'t [u8], path: &[u8]) -> Option<&'t [u8]> {
+    let target = target.split(|byte| *byte == b' ').nth(1).unwrap_or(target);
+    let of_host = |text: &'t [u8]| &text[memchr(b'/', text).unwrap_or(text.len())..];
+    let target = match (parts_of(target), target.strip_prefix(b"//")) {
+        (Some((_, _, path)), _) => path,
+        (None, Some(rest)) => of_host(rest),
+        (None, None) => of_host(target),
+    };
+    target.strip_prefix(path).filter(|query| query.starts_with(b"?"))
+}
+
+/// Whether the text in the place of a query is a whole target: that of the URL with this path, or any path with a
+/// query.
+fn is_target(text: &[u8], path: &[u8]) -> bool {
+    let path = parts_of(path).map_or(path, |(_, _, path)| path);
+    let is_path = text.starts_with(b"/") && memchr(b'?', text).is_some();
+    is_path || query_of_target(text, path).is_some()
 }
 
 /// Whether the path of a URL, with all that follows it, has no query, or an empty one.
@@ -587,7 +604,18 @@ mod tests {
             assert_eq!(url(text, query).as_deref(), Ok(expected), "{text} {query}");
         }
         // A whole target in the place of its query.
-        assert_eq!(url("/list", "/list?b"), Err(Problem::TwoQueries));
+        for target in [
+            "/list?b",
+            "/%6Cist?b",
+            "GET /list?b HTTP/1.1",
+            "https://b.example/list?b",
+            "//b.example/list?b",
+        ] {
+            assert_eq!(url("/list", target), Err(Problem::TwoQueries), "{target}");
+            let whole = url("http://b.example/list", target);
+            assert_eq!(whole, Err(Problem::TwoQueries), "{target}");
+        }
+        assert!(url("/list", "https://b.example/other?b").is_ok());
         for text in ["/list?a", "http://b.example/?a#b"] {
             assert_eq!(url(text, "b"), Err(Problem::TwoQueries), "{text}");
         }
@@ -609,6 +637,8 @@ mod tests {
             ("https://a.example/list", Target, "/list/?a", false),
             ("https://a.example/list", Target, "GET /list?a HTTP/1.1", true),
             ("https://a.example/list", Target, "https://b.example/list?a", true),
+            ("https://a.example/list", Target, "//b.example/list?a", true),
+            ("https://a.example/list", Target, "b.example/list?a", true),
             ("https://a.example/", Target, "https://b.example/list/?a", false),
             ("https://a.example/list", Target, "shoes?", false),
             ("https://a.example/list?a", Target, "/list?a", false),

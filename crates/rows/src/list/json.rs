@@ -156,9 +156,9 @@ impl LeftParts {
             let are_inside = is_in_column || !parents.is_empty();
             let part = part_near(own.as_bytes(), name.as_bytes(), are_inside);
             let part = part.filter(|part| self.are_left[*part as usize])?;
-            // Parameters of a route are an object too.
-            if matches!(value, FieldValue::Json(_)) && !name.to_ascii_lowercase().contains("query")
-            {
+            // So are parameters of a route, and a `search` may be another one.
+            let may_be_other = part == LeftPart::Target || name.eq_ignore_ascii_case("params");
+            if matches!(value, FieldValue::Json(_)) && may_be_other {
                 return None;
             }
             Left::of(part, value, arena)

@@ -145,7 +145,8 @@ impl W3cLine {
             count,
             places,
             is_host_in_path,
-            is_stem: all[stem] == "cs-uri-stem",
+            // Edgecast, which has its own field for agents, logs whole URLs there.
+            is_stem: all[stem] == "cs-uri-stem" && find(&["c-user-agent"]).is_none(),
             is_decoded: head.split(|&byte| byte == b'\n').any(is_of_microsoft),
             has_tabs: memchr(b' ', names).is_none() && memchr(b'\t', names).is_some(),
             begins_with_server,
@@ -314,10 +315,8 @@ impl W3cLine {
         };
         let text = without_fragment(target, arena);
         let has_sign = || text.len() > target.len() && memchr(b'#', stem).is_some();
-        // A stem that is a URL, as Edgecast writes it, is a whole one.
-        let is_path = self.is_stem && query_place.is_none() && stem.starts_with(b"/");
         let doubts = Doubts::default()
-            .with(Doubts::NO_QUERY, is_path && mark.is_none())
+            .with(Doubts::NO_QUERY, self.is_stem && query_place.is_none() && mark.is_none())
             .with(Doubts::DECODED, self.is_decoded || has_sign());
         Ok((text, doubts))
     }
@@ -502,7 +501,8 @@ mod tests {
         let none = Doubts::default();
         for (fields, line, expected) in [
             ("cs-uri-stem cs-host", "/s a.example", Doubts::NO_QUERY),
-            ("cs-uri-stem cs-host", "https://a.example/s a.example", Doubts::default()),
+            ("cs-uri-stem cs-host", "https://a.example/s a.example", Doubts::NO_QUERY),
+            ("cs-uri-stem c-user-agent", "https://a.example/s Bot", none),
             ("cs-uri-stem cs-host", "/s?q a.example", none),
             ("cs-uri-stem cs-uri-query", "/s -", none),
             ("cs-uri cs-host", "/s a.example", none),
