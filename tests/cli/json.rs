@@ -299,7 +299,7 @@ fn files_left_out_are_in_every_account() {
         let output = folder.ok(format!("{command} --robots robots {summaries}"));
         for summary in [json(&output.stderr), json(&folder.read("s.json"))] {
             let notes = summary.get("account").unwrap_or(&summary)["notes"].to_string();
-            let second = "file b.example.txt: left out: another file, earlier";
+            let second = "file b.example.txt: left out: a file whose name sorts";
             assert_contains(&notes, &["_robots.txt: left out: its name", second, "web page"]);
         }
         assert_contains(&text(&folder.read("s.md")).to_lowercase(), &["files left out: 2"]);

@@ -48,6 +48,6 @@ pub use load::{
 pub use merging::{MergeError, SettleChoice, settled};
 pub use pool::{BlobID, BlobPool, Fingerprint};
 pub use provenance::{InputReport, Provenance, SettleConfig};
-pub use sources::{OpenSet, SourceSet, Sources};
+pub use sources::{OpenSet, SourceSet, Sources, starts_like_a_set};
 pub use standing::{Content, HostStanding, Leads, Resources, Standing, Timeline, TimelineCapture};
 pub use verify::{Verified, verify};

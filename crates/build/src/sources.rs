@@ -193,7 +193,7 @@ fn numbers_of(names: &[PathBuf]) -> Vec<u32> {
 
 /// Returns whether a file begins like a policy set. One that cannot be read does not; reading it as an
 /// archive says why.
-fn starts_like_a_set(path: &Path) -> bool {
+pub fn starts_like_a_set(path: &Path) -> bool {
     let mut first = [0; POLICY_SET.len()];
     let is_file = path.metadata().is_ok_and(|metadata| metadata.is_file());
     let mut read = || File::open(path).and_then(|mut file| file.read_exact(&mut first));

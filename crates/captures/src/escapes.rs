@@ -205,7 +205,7 @@ fn escaped(text: &[u8]) -> Option<&'static str> {
         let line = bare(line);
         let may_count = || {
             let is_comment = line.starts_with(b"#");
-            whole.rules().is_empty() && !(is_comment && !whole.user_agents().is_empty())
+            whole.rules().is_empty() && (!is_comment || whole.user_agents().is_empty())
         };
         let is_more = |lines: &[u8]| {
             let is_file = is_line || rules(&read(lines)) > 0;

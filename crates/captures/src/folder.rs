@@ -11,11 +11,11 @@
 //! If several files are for one host, the first by name counts. These entries are broken records
 //! that may be skipped: the other files for the host; an entry that is not a regular file or a link
 //! to one; a file whose name is not a host; a file that is surely of another kind; a subfolder
-//! without a robots.txt. All other files in a subfolder are ignored. A file that the system cannot
+//! without a robots.txt; the `robots.txt.1` of a subfolder. All other files in a subfolder are ignored. A file that the system cannot
 //! read, or whose compression is damaged, is [unreadable](super::BrokenKind::Unreadable).
 //!
 //! Cost: the thread that reads a batch opens, reads and closes each of its files. In a subfolder,
-//! three names are looked up. The list of names is held in memory and sorted, so the file system's
+//! four names are looked up. The list of names is held in memory and sorted, so the file system's
 //! order does not matter.
 
 use std::borrow::Cow;
@@ -52,6 +52,9 @@ const UNFINISHED: &[u8] = b".unfinished";
 /// The files that are looked up in a subfolder named by a host.
 const OF_SUBFOLDER: [&str; 3] = ["robots.txt", "robots.txt.gz", "robots.txt.zst"];
 
+/// The first file in a subfolder that `wget -P` did not write over an older one.
+const OF_SECOND_DOWNLOAD: &str = "robots.txt.1";
+
 /// The names of files that are read, for a message.
 pub const NAMES: &str =
     "example.com, example.com.txt, example.com.robots.txt or example.com/robots.txt";
@@ -86,7 +89,9 @@ const ARCHIVE: &str = "holds captures itself, by its name; give it as an input o
 const NO_HOST: &str = "its name is not a host; name it by the host, such as example.com.txt";
 const FOLDER_NO_HOST: &str =
     "a folder whose name is not a host; call it by its host, such as example.com";
-const SAME_HOST: &str = "another file, earlier by name, is for the same host; keep one of them";
+const SAME_HOST: &str = "a file whose name sorts before it is for the same host; keep one of them";
+const NUMBERED: &str =
+    "another download next to robots.txt, which wget numbers; keep one of them, as robots.txt";
 
 /// A path in the folder, and the reason if it is not read.
 type Entry = (PathBuf, Option<&'static str>);
@@ -147,6 +152,10 @@ fn list_subfolder(path: &Path, name: PathBuf, found: &mut Vec<Entry>) {
             // A file that cannot be read is reported as unreadable later.
             Ok(_) | Err(_) => found.push((file, None)),
         }
+    }
+    let second = name.join(OF_SECOND_DOWNLOAD);
+    if path.join(&second).exists() {
+        found.push((second, Some(NUMBERED)));
     }
     if found.len() == before {
         found.push((name, Some(NO_ROBOTS)));
@@ -386,6 +395,7 @@ mod tests {
         };
         file("a.example/robots.txt", b"a");
         file("a.example/index.html", b"a page");
+        file("a.example/robots.txt.1", b"later");
         file("b.example:8080/robots.txt", b"b");
         let zstd = zstd::encode_all(&b"c"[..], 1).unwrap();
         file("c.example/robots.txt.zst", &zstd);
@@ -409,6 +419,7 @@ mod tests {
         let broken: Vec<_> =
             found.broken.iter().map(|it| (it.place.as_str(), it.problem.as_str())).collect();
         let expected = [
+            ("file a.example/robots.txt.1", NUMBERED),
             ("file d.example", NO_ROBOTS),
             ("file e.example/robots.txt", NO_FILE),
             ("file f.example.txt", SAME_HOST),

@@ -9,7 +9,7 @@ use anyhow::{anyhow, bail, ensure};
 use portcullis_build::compile;
 use portcullis_build::{
     IngestConfig, IngestObserver, Ingested, Input, InputReport, MergeError, SettleChoice,
-    SourceSet, Sources, StandingCounts, Strictness, two_names,
+    SourceSet, Sources, StandingCounts, Strictness, starts_like_a_set, two_names,
 };
 use portcullis_captures::FieldMap;
 use portcullis_dialect::decision::PolicyState;
@@ -37,6 +37,12 @@ use super::summary;
 pub fn run(args: CompileArgs, files: &Files) -> anyhow::Result<()> {
     let started = Instant::now();
     ensure!(!args.output.is_dash(), "a set cannot go to standard output; name a file");
+    let has_content = args.output.metadata().is_ok_and(|it| it.is_file() && it.len() > 0);
+    ensure!(
+        !has_content || starts_like_a_set(&args.output),
+        "--output {}: a file that is not a policy set would be lost; name another, or remove it first",
+        args.output.display()
+    );
     let summary = plan::summary(&args.run)?;
     let mut notes = Notes { are_hidden: summary.form == SummaryForm::Json, kept: Vec::new() };
     let inputs = lists::noted(&files.captures, &mut notes).into_iter();
@@ -287,7 +293,7 @@ fn show_file_notes(counts: &StandingCounts, files: &Figures) {
     let lacking = counts.with_capture_note(CaptureNote::RedirectTargetMissing);
     if lacking > 0 {
         say(format_args!(
-            "note: {} to a robots.txt that was not captured, so what it says is not known: unreachable",
+            "note: {} to a URL without a capture: unreachable (of WARC, only captures of a robots.txt are read)",
             match lacking {
                 1 => "1 origin redirects".to_owned(),
                 _ => format!("{} redirect", counted(lacking, "origin")),

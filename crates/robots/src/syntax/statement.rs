@@ -29,8 +29,8 @@ pub struct Statement<'t> {
     pub preferences: [Preference; Label::ALL.len()],
     /// Whether `text` can be read. If not, no preference is stated.
     pub is_readable: bool,
-    /// Whether every label that `text` names has a preference. `ai-train=no search=yes` and `search=y; train-ai=n`
-    /// name two labels, and state at most one.
+    /// Whether every label that the value names, as either field calls it, has a preference. `ai-train=no search=yes`
+    /// and `search=y; train-ai=n` name two labels, and state at most one.
     pub is_whole: bool,
 }
 
@@ -45,8 +45,12 @@ impl<'t> Statement<'t> {
         };
         let preferences = read.unwrap_or(NOTHING);
         let is_stated = |label: Label| preferences[label as usize] != Preference::Unstated;
-        let is_whole =
-            names_of(source).all(|(name, label)| is_stated(label) || !has_word(text, name));
+        // A list in a path may be preferences that it should not have.
+        let is_list =
+            |path: &&[u8]| path.contains(&b'=') && path.iter().any(|it| b",;".contains(it));
+        let of_path = path.filter(is_list).unwrap_or_default();
+        let names = |name| has_word(text, name) || has_word(of_path, name);
+        let is_whole = labels().all(|(name, label)| is_stated(label) || !names(name));
         Some(Statement { source, path, text, preferences, is_readable: read.is_some(), is_whole })
     }
 
@@ -64,22 +68,17 @@ pub fn is_absolute_uri(text: &[u8]) -> bool {
     !scheme.is_empty() && matches!(rest, [b':', _, ..]) && !rest.iter().any(is_odd)
 }
 
-/// Returns the labels of a field with their names in it.
-fn names_of(source: UsageSource) -> impl Iterator<Item = (&'static str, Label)> {
-    let of_usage = Label::ALL.into_iter().filter(|label| *label != Label::Use);
-    let of_usage = of_usage.map(|label| (label.as_str(), label));
-    let of_signal = SIGNAL_KEYS.into_iter().chain([(Label::Use.as_str(), Label::Use)]);
-    let (usage, signal) = match source {
-        UsageSource::ContentUsage => (Some(of_usage), None),
-        UsageSource::ContentSignal => (None, Some(of_signal)),
-    };
-    usage.into_iter().flatten().chain(signal.into_iter().flatten())
+/// Returns the labels with their names in both fields.
+fn labels() -> impl Iterator<Item = (&'static str, Label)> {
+    Label::ALL.into_iter().map(|label| (label.as_str(), label)).chain(SIGNAL_KEYS)
 }
 
-/// Returns whether a text has a word, in any case. A hyphen is of a word.
+/// Returns whether a text has a word, in any case. A hyphen is of a word, and may be written `_`.
 fn has_word(text: &[u8], word: &str) -> bool {
     let is_of_word = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_".contains(byte);
-    text.split(|byte| !is_of_word(byte)).any(|it| it.eq_ignore_ascii_case(word.as_bytes()))
+    let lower = |byte: u8| if byte == b'_' { b'-' } else { byte.to_ascii_lowercase() };
+    let mut words = text.split(|byte| !is_of_word(byte));
+    words.any(|it| it.iter().map(|byte| lower(*byte)).eq(word.bytes()))
 }
 
 const BLANKS: &[u8] = b" \t";
@@ -210,6 +209,13 @@ mod tests {
             ("Content-Usage: search=y; train-ai=n", false),
             ("Content-Usage: train-ai", false),
             ("Content-Usage: other=y", true),
+            ("Content-Usage: ai-train=n", false),
+            ("Content-Usage: Train_AI=n", false),
+            ("Content-Usage: /x,train-ai=n", false),
+            ("Content-Usage: /search?a=b,c train-ai=n", false),
+            ("Content-Usage: /search,2 train-ai=n", true),
+            ("Content-Usage: search=y, use=full", false),
+            ("Content-Signal: train-ai=no", false),
             ("Content-Signal: ai-train=no, search=yes, use=full", true),
             ("Content-Signal: ai-train=no search=yes", false),
             ("Content-Signal: AI-Train=n", false),
