@@ -34,7 +34,7 @@ const fn row(
     Row { kind, robots, set, list, captures, in_folder }
 }
 
-const A_ROBOTS_TXT: &str = "copy it to FOLDER/HOST";
+const A_ROBOTS_TXT: &str = "(FOLDER/HOST)";
 
 const NO_FILE: &str = "no such file or directory";
 

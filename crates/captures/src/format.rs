@@ -252,7 +252,7 @@ mod tests {
             "{arc}"
         );
         let robots = open(&file("f", b"# x\nUser-agent: *\n"), None, &FieldMap::default());
-        assert!(robots.err().unwrap().to_string().contains("copy it to FOLDER/HOST"));
+        assert!(robots.err().unwrap().to_string().contains("(FOLDER/HOST)"));
         assert_eq!(
             read(&file("f", b"User-agent: *\n"), Some(CaptureFormat::JsonLines)).broken.len(),
             1

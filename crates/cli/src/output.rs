@@ -100,8 +100,10 @@ pub struct RecordsTo {
 }
 
 /// Words that mean something else than a file, in other programs.
-const OTHER_WORDS: [&str; 8] =
-    ["allow", "disallow", "skip", "ignore", "true", "false", "yes", "no"];
+const OTHER_WORDS: [&str; 18] = [
+    "allow", "disallow", "skip", "ignore", "true", "false", "yes", "no", "kept", "keeps", "retain",
+    "dropped", "remove", "reject", "unknown", "invalid", "none", "all",
+];
 
 impl RecordsTo {
     /// Parses a value. A misspelt word would be a file.

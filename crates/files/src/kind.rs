@@ -20,6 +20,8 @@ use portcullis_dialect::words;
 use portcullis_robots::syntax::{NoteKind, appearance, behind_space, markup};
 use portcullis_text::shell::word;
 
+use crate::input::STANDARD_INPUT;
+
 /// A gzip member (RFC 1952, section 2.3.1).
 pub const GZIP: &[u8] = &[0x1f, 0x8b];
 /// A zstd frame (RFC 8878, section 3.1.1).
@@ -294,13 +296,14 @@ impl WrongKind {
             (Empty, Wanted::Captures) => "name the files that hold the captures",
             (Empty, _) => "make one with portcullis compile",
             (Text, Wanted::Captures) => {
+                let name = if self.name == STANDARD_INPUT { "-".into() } else { name };
                 return format!(
-                    "if it is a robots.txt, copy it to FOLDER/HOST and compile FOLDER; or skip compile: classify \
-                     ‹robots› {name}"
+                    "if it is a robots.txt, compile the folder in which it has the name of its host \
+                     (FOLDER/HOST); or skip compile: classify ‹robots› {name}"
                 );
             }
             (Html, Wanted::Captures) => {
-                "if a host answered with it, copy it to FOLDER/HOST and compile FOLDER"
+                "if a host answered with it, compile the folder in which it has the name of that host (FOLDER/HOST)"
             }
             (Html | Json | Text, _) => {
                 "make one with portcullis compile; ‹robots› reads a robots.txt"
