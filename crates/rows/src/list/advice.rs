@@ -274,6 +274,14 @@ pub(super) fn has_path(cell: &[u8]) -> bool {
         || is_request(&String::from_utf8_lossy(cell))
 }
 
+/// Whether a cell has a URL or a path among words, as in a line of a log with a separator in its User-Agent, whose
+/// URL is none that was requested.
+fn has_target_among_words(cell: &[u8]) -> bool {
+    let cell = cell.trim_ascii();
+    let is_target = |word: &[u8]| word.starts_with(b"/") || has_scheme(word);
+    cell.contains(&b' ') && !has_path(cell) && cell.split(|it| *it == b' ').any(is_target)
+}
+
 /// Whether a row has a host or a URL.
 pub(super) fn has_site(row: &[Vec<u8>]) -> bool {
     (0..row.len()).any(|place| is_site(row, place))
@@ -301,6 +309,9 @@ pub(super) fn no_header(row: &[Vec<u8>]) -> String {
             shown(&row[*path]),
             shown(&row[*host])
         );
+    }
+    if row.iter().any(|cell| has_target_among_words(cell)) {
+        places.clear();
     }
     places.truncate(SITES_SHOWN_MAX);
     let Some((last, before)) = places.split_last() else {
@@ -390,7 +401,7 @@ fn of_fields(line: &str, delimiter: u8) -> Option<String> {
     let flags = match (&targets[..], &hosts[..]) {
         _ if fields.len() == 1 => return None,
         ([], []) => return None,
-        _ if delimiter == b' ' => {
+        _ if delimiter == b' ' || fields.iter().any(|it| has_target_among_words(it.as_bytes())) => {
             if let [mark, url] = line.split_whitespace().collect::<Vec<_>>()[..]
                 && (is_number(mark.trim_end_matches('.').as_bytes()) || matches!(mark, "-" | "*"))
                 && has_scheme(url.as_bytes())
