@@ -132,7 +132,8 @@ fn rarest<'l>(pattern: &Pattern<'l>) -> Option<RequiredLiteral<'l>> {
         for start in 0..starts {
             let bytes = &bytes[start..];
             let cost = cost_of(bytes, is_whole);
-            if best.is_none_or(|best| cost * RARER < best.cost) {
+            // The last of several path segments: sites have more pages below the others.
+            if best.is_none_or(|best| cost == 0 || cost * RARER < best.cost) {
                 best = Some(RequiredLiteral { bytes, is_whole, cost });
                 if cost == 0 {
                     break;
@@ -140,7 +141,7 @@ fn rarest<'l>(pattern: &Pattern<'l>) -> Option<RequiredLiteral<'l>> {
             }
         }
         left -= starts;
-        if left == 0 || best.is_some_and(|best| best.cost == 0) {
+        if left == 0 {
             break;
         }
     }
