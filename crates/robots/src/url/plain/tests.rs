@@ -113,7 +113,7 @@ impl<'r> EachUrl<'r> for Found<'r> {
 
     fn head(&mut self, record: &'r [u8], head: UrlHead, beginning: Option<&UrlBeginning>) {
         if let Some(beginning) = beginning {
-            assert!(record.starts_with(&beginning[..head.bytes().min(WIDTH)]));
+            assert!(record.starts_with(&beginning[..head.bytes()]));
             HEADS.with_borrow_mut(|heads| heads.insert(*beginning, head));
         }
         assert_eq!(self.next.replace((self.urls.len(), head)), None);
