@@ -185,7 +185,7 @@ impl BlockQuery<'_> {
         if open.len() < starts.len() + FOUR {
             open.resize(starts.len() + FOUR, OpenQuery::default());
         }
-        counts.constant += starts.iter().filter(|start| start.0 & OPAQUE != 0).count() as u64;
+        counts.constant += u64::from(starts.iter().map(|start| start.0 / OPAQUE).sum::<u32>());
         if settings.limits.candidates_tried_max.is_none() {
             return leave_open(starts, outcomes, open);
         }

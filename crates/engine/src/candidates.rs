@@ -39,7 +39,7 @@ impl Found {
             let line = head.triples(lines)?;
             self.places = Places::from(0, line, path, kernels);
             if self.places.any() {
-                self.places = self.places.passing((line, head.gate(lines)?), path, kernels);
+                self.places = self.places.passing(lines, path, kernels);
             }
             open = Open(u8::from(self.places.any()) << 1);
         }
@@ -72,8 +72,7 @@ pub(crate) fn try_candidates(
     if open.has(Open::LITERALS) {
         let head = Head::of(lines)?;
         let (filter, _) = head.filter(lines)?;
-        let (line, gate) = (head.triples(lines)?, head.gate(lines)?);
-        for text in (Rests { line, gate, path, places, kind }) {
+        for text in (Rests { lines, path, places, kind }) {
             match kind.levels_of(filter, text, head.literal_levels)? {
                 0 => {}
                 found => candidates.try_found(text, found)?,

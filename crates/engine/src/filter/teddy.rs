@@ -8,7 +8,7 @@
 use crate::bytes::{CHUNK_BYTES, Line, bits};
 use crate::vectors::{Kernels, WINDOW};
 
-use super::gate::Gate;
+use super::head::Head;
 
 const BUCKETS: usize = 8;
 
@@ -210,15 +210,12 @@ impl Places {
         Places { positions: self.positions & self.positions.wrapping_sub(1), ..self }
     }
 
-    /// Returns the places from the first one on that passes the gate. Not inlined: the search of paths without a
-    /// place needs the registers.
+    /// Returns the places from the first one on that passes the gate; all, if the lines are damaged. Not inlined:
+    /// the search of paths without a place needs the registers.
     #[inline(never)]
-    pub(crate) fn passing(
-        mut self,
-        (line, gate): (&Line, Gate<'_>),
-        path: &[u8],
-        kind: impl Kernels,
-    ) -> Places {
+    pub(crate) fn passing(mut self, lines: &[Line], path: &[u8], kind: impl Kernels) -> Places {
+        let of_head = |head: &Head| head.triples(lines).zip(head.gate(lines));
+        let Some((line, gate)) = Head::of(lines).and_then(of_head) else { return self };
         loop {
             while let Some(start) = self.start() {
                 if path.get(start..).is_some_and(|rest| gate.passes(rest)) {
@@ -237,8 +234,7 @@ impl Places {
 
 /// The rests of a path that begin at places, of which the first one passes the gate.
 pub(crate) struct Rests<'l, 'p, K> {
-    pub(crate) line: &'l Line,
-    pub(crate) gate: Gate<'l>,
+    pub(crate) lines: &'l [Line],
     pub(crate) path: &'p [u8],
     pub(crate) places: Places,
     pub(crate) kind: K,
@@ -249,9 +245,9 @@ impl<'p, K: Kernels> Iterator for Rests<'_, 'p, K> {
 
     #[inline(always)]
     fn next(&mut self) -> Option<&'p [u8]> {
-        let Rests { line, gate, path, places, kind } = *self;
+        let Rests { lines, path, places, kind } = *self;
         let rest = path.get(places.start()?..);
-        self.places = places.after_first().passing((line, gate), path, kind);
+        self.places = places.after_first().passing(lines, path, kind);
         rest
     }
 }
