@@ -363,8 +363,9 @@ impl Asked {
         let mut asked = AskedParts::default();
         let mut has_shared = false;
         for (chunk, first) in starts.chunks(STARTS_AT_ONCE).zip((0..).step_by(STARTS_AT_ONCE)) {
-            let largest = chunk.iter().map(|start| start.word()).max();
-            if largest < Some(Start::opaque(SEVERAL).word()) {
+            // Not less than the largest, and vectors find it.
+            let bits = chunk.iter().fold(0, |bits, start| bits | start.word());
+            if bits < Start::opaque(SEVERAL).word() {
                 continue;
             }
             for (answer, &start) in (first..).zip(chunk) {
