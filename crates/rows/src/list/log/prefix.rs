@@ -10,16 +10,20 @@ use portcullis_robots::access::UnixSeconds;
 pub(super) enum Prefix {
     /// Docker Compose: `web-1  | `.
     Compose,
-    /// Syslog: priority, time, machine and program, of which some may be missing, up to `nginx: `.
+    /// Syslog: priority, time, machine and program, of which some may be missing, up to `nginx: `; or the header of
+    /// RFC 5424, without structured data.
     Syslog,
     /// Kubernetes: `2025-10-10T20:55:36.1Z stdout F `.
     Stream,
     /// `kubectl logs --prefix`: `[pod/web/nginx] `.
     Pod,
+    /// `docker logs -t`, `kubectl logs --timestamps`: `2025-10-10T20:55:36.1Z `.
+    Time,
 }
 
 impl Prefix {
-    pub const ALL: [Prefix; 4] = [Prefix::Compose, Prefix::Syslog, Prefix::Stream, Prefix::Pod];
+    pub const ALL: [Prefix; 5] =
+        [Prefix::Compose, Prefix::Syslog, Prefix::Stream, Prefix::Pod, Prefix::Time];
 
     /// Says who writes it.
     pub fn describe(self) -> &'static str {
@@ -27,6 +31,7 @@ impl Prefix {
             Prefix::Compose => "what Docker Compose writes before them",
             Prefix::Syslog => "what syslog writes before them",
             Prefix::Stream | Prefix::Pod => "what Kubernetes writes before them",
+            Prefix::Time => "the time that a container engine writes before them",
         }
     }
 
@@ -44,6 +49,10 @@ impl Prefix {
             Prefix::Pod => {
                 let (pod, rest) = word(line)?;
                 (pod.starts_with(b"[pod/") && pod.ends_with(b"]")).then_some(rest)
+            }
+            Prefix::Time => {
+                let (time, rest) = word(line)?;
+                (is_time(time) && time.contains(&b'T')).then_some(rest)
             }
         }
     }
@@ -81,6 +90,9 @@ fn without_syslog(line: &[u8]) -> Option<&[u8]> {
     if let [b'<', after @ ..] = rest {
         let end = memchr(b'>', after).filter(|end| after[..*end].iter().all(u8::is_ascii_digit))?;
         rest = &after[end + 1..];
+        if let Some(header) = rest.strip_prefix(b"1 ") {
+            return without_header(header);
+        }
     }
     rest = without_date(rest);
     // The machine, and the program, whose name a colon ends.
@@ -98,9 +110,20 @@ fn without_syslog(line: &[u8]) -> Option<&[u8]> {
     None
 }
 
+/// Returns the text after the header of RFC 5424, section 6.2, that follows its version: time, machine, program,
+/// process, message and no structured data.
+fn without_header(text: &[u8]) -> Option<&[u8]> {
+    const WORDS: usize = 5;
+    let rest = (0..WORDS).try_fold(text, |rest, _| Some(word(rest)?.1))?;
+    rest.strip_prefix(b"- ")
+}
+
 /// Returns the text after `Oct 10 13:55:36 ` or a time of ISO 8601.
 fn without_date(text: &[u8]) -> &[u8] {
-    let is_clock = |it: &[u8]| it.len() == 8 && it[2] == b':' && it[5] == b':';
+    // A fraction may follow.
+    let is_clock = |it: &[u8]| {
+        matches!(it, [_, _, b':', _, _, b':', _, _] | [_, _, b':', _, _, b':', _, _, b'.', ..])
+    };
     let of_bsd = || {
         let (month, rest) = word(text)?;
         let (_, rest) = word(without_blanks(rest))?;

@@ -861,6 +861,9 @@ fn what_collectors_write_before_a_line() {
         ("2025-10-10T20:55:36+00:00 web1.example nginx: ", Some(Some(Prefix::Syslog))),
         ("2025-10-10T20:55:36.1Z stdout F ", Some(Some(Prefix::Stream))),
         ("[pod/web/nginx] ", Some(Some(Prefix::Pod))),
+        ("Oct 10 13:55:36.123456 web1 nginx[1]: ", Some(Some(Prefix::Syslog))),
+        ("<134>1 2025-10-10T20:55:36.1Z web1 nginx 12 - - ", Some(Some(Prefix::Syslog))),
+        ("2025-10-10T20:55:36.123456789Z ", Some(Some(Prefix::Time))),
         ("336 ", None),
         ("b.example: ", Some(Some(Prefix::Syslog))),
     ] {
@@ -905,6 +908,7 @@ fn what_collectors_write_is_no_host() {
             syslog,
             "2025-10-10T13:55:36+00:00 b.example nginx: ",
             "2025-10-10T20:55:36.1Z stdout F ",
+            "2025-10-10T20:55:36.1Z ",
             "[pod/web/nginx] ",
         ] {
             let line = format!("{prefix}{line}");
