@@ -225,8 +225,8 @@ fn push_documents(page: &mut String, documents: &[Document]) {
 fn push_decisions(page: &mut String, decisions: &[Decision], documents: &[Document]) {
     page.push_str(
         "\n## Decisions of ours (†)\n\nPoints that no document settles, with the reason and the cases or \
-         tests that fix them,\nfrom [decisions.toml](decisions.toml).\n\n\
-         | point | dialects | decision | reason | fixed by |\n|---|---|---|---|---|\n",
+         tests that check them,\nfrom [decisions.toml](decisions.toml).\n\n\
+         | point | dialects | decision | reason | tested by |\n|---|---|---|---|---|\n",
     );
     for decision in decisions {
         let dialects: Vec<String> = decision.dialects.iter().map(|d| format!("`{d}`")).collect();

@@ -13,7 +13,7 @@ pub const POINTS: &[(&str, &str)] = &[
     ("chains", "crawlers with a second name"),
     ("prefix", "a rule matches paths that begin with it, with their case"),
     ("longest-match", "the longest rule decides"),
-    ("ties", "of rules of one length, Allow decides"),
+    ("ties", "of equally long rules, Allow decides"),
     ("first-match", "the first rule decides"),
     ("allow", "the field Allow"),
     ("empty-rule", "a rule without a pattern"),
