@@ -298,8 +298,8 @@ fn number(digits: &[u8], radix: u32) -> Option<u8> {
 }
 
 /// The problem of a file whose text is in a code.
-const CODED_FILE: &str = "its text is in a code (escapes such as `\\n` for line ends, base64 or hex), and no rule would be \
-     found; write it as the server sends it";
+const CODED_FILE: &str = "its text is encoded (escapes such as `\\n` for line ends, base64 or hex), and no rule \
+     would be found; write it as the server sends it";
 
 /// Checks that a robots.txt file has the text that a server sent, and not an escaped or encoded form of it.
 ///

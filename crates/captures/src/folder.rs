@@ -8,11 +8,12 @@
 //! A host has a dot (`example.com`), or is `localhost` or an IPv6 address in brackets; a port may
 //! follow. Other names, such as `Makefile` and hidden files, are not hosts.
 //!
-//! If several files are for one host, the first by name counts. These entries are broken records
-//! that may be skipped: the other files for the host; an entry that is not a regular file or a link
-//! to one; a file whose name is not a host; a file that is surely of another kind; a subfolder
-//! without a robots.txt; the `robots.txt.1` of a subfolder. All other files in a subfolder are ignored. A file that the system cannot
-//! read, or whose compression is damaged, is [unreadable](super::BrokenKind::Unreadable).
+//! If several files are for one host, the one whose name sorts first is used. These entries are
+//! broken records that may be skipped: the other files for the host; an entry that is not a regular
+//! file or a link to one; a file whose name is not a host; a file that is surely of another kind; a
+//! subfolder without a robots.txt; the `robots.txt.1` of a subfolder. All other files in a
+//! subfolder are ignored. A file that the system cannot read, or whose compression is damaged, is
+//! [unreadable](super::BrokenKind::Unreadable).
 //!
 //! Cost: the thread that reads a batch opens, reads and closes each of its files. In a subfolder,
 //! four names are looked up. The list of names is held in memory and sorted, so the file system's
@@ -85,10 +86,10 @@ pub fn open(path: &Path) -> Result<impl BatchReader + use<>, InputError> {
 
 const NO_FILE: &str = "not a regular file";
 const NO_ROBOTS: &str = "a folder without a robots.txt";
-const ARCHIVE: &str = "holds captures itself, by its name; give it as an input of its own";
+const ARCHIVE: &str = "its name is that of an archive; pass it as a separate input";
 const NO_HOST: &str = "its name is not a host; name it by the host, such as example.com.txt";
-const FOLDER_NO_HOST: &str =
-    "a folder whose name is not a host; call it by its host, such as example.com";
+const FOLDER_NO_HOST: &str = "a folder whose name is not a host; call it by its host, such as example.com, or \
+     pass it alone if its entries are named after hosts";
 const SAME_HOST: &str = "a file whose name sorts before it is for the same host; keep one of them";
 const NUMBERED: &str =
     "another download next to robots.txt, which wget numbers; keep one of them, as robots.txt";

@@ -303,9 +303,11 @@ fn show_file_notes(counts: &StandingCounts, files: &Figures) {
     let cut = counts.with_file_note(NoteKind::FileCut);
     if cut > 0 {
         say(format_args!(
-            "note: the files of {} are longer than the limit, and their ends are ignored; \
-             --max-robots-size reads more",
-            counted(cut, "origin")
+            "note: {} a robots.txt longer than the limit; the rest is ignored (--max-robots-size SIZE reads more)",
+            match cut {
+                1 => "1 origin has".to_owned(),
+                _ => format!("{} have", counted(cut, "origin")),
+            }
         ));
     }
 }
@@ -339,7 +341,11 @@ fn show_problems(inputs: &[InputReport], [superseded_undated, same_second]: [u64
     });
     let sum = |of: fn(&InputReport) -> u64| inputs.iter().map(of).sum::<u64>();
     show_first(broken, sum(|input| input.broken), |rest| {
-        format!("{} left out", counted(rest, "more broken record"))
+        let what = match inputs.iter().all(InputReport::is_folder) {
+            true => "more file",
+            false => "more broken record",
+        };
+        format!("{} left out", counted(rest, what))
     });
     for (count, what) in [
         (sum(|input| input.later), "after --as-of left out"),
@@ -349,8 +355,8 @@ fn show_problems(inputs: &[InputReport], [superseded_undated, same_second]: [u64
         ),
         (
             superseded_undated,
-            "without a date, superseded by captures with dates, later in their input, or from inputs later by name \
-             (--strict makes this an error)",
+            "without a date, superseded by captures with dates, later in their input, or from inputs whose names \
+             sort later (--strict makes this an error)",
         ),
         (
             same_second,
@@ -359,7 +365,7 @@ fn show_problems(inputs: &[InputReport], [superseded_undated, same_second]: [u64
         ),
         (
             sum(|input| input.other_urls),
-            "of URLs other than a robots.txt; used only as targets of redirects (--strict makes \
+            "of URLs that are not a robots.txt; used only as targets of redirects (--strict makes \
              this an error)",
         ),
         (
@@ -449,7 +455,7 @@ impl summary::Summary for CompileSummary<'_> {
         let lines = [
             (self.redirected > 0).then(|| format!("redirected {}", self.redirected)),
             line("history", self.history_captures.map(|captures| counted(captures, "capture"))),
-            line("notes on answers", Some(&self.capture_notes)),
+            line("notes on responses", Some(&self.capture_notes)),
             line("notes on files, by origin", Some(&self.file_notes)),
             (self.in_outage > 0).then(|| format!("in an outage {outage}{as_of}")),
             (self.later > 0).then(|| format!("left out {later}{as_of}")),

@@ -352,7 +352,7 @@ impl Diff {
         let sides = files.map(|file| Grouped::new(file, dialect));
         let mut budget = Budget::default();
         let mut comparison = FileComparison::new(sides.each_ref(), &mut budget);
-        // Crawlers with equal rows share them, in the order of the first of each.
+        // Crawlers with the same result share rows, in the order of the first of each.
         let mut alike: Vec<(RobotComparison, Vec<&str>)> = Vec::new();
         let mut known: HashMap<RobotComparison, usize> = HashMap::new();
         for robot in agents.iter().map(Some).chain(unnamed) {

@@ -19,7 +19,7 @@ use rayon::ThreadPool;
 use super::agents::AgentNotes;
 use super::args::PolicyArgs;
 use super::mapped;
-use super::message::{first, say, show_first, with_flags};
+use super::message::{first, say, with_flags};
 use super::output::SummaryForm;
 use super::plan::{self, QuestionPlan, TimePlan};
 use super::values::SetAt;
@@ -225,14 +225,14 @@ pub fn show_notes(notes: &[LoadNote], count: u64, form: SummaryForm) {
     if form == SummaryForm::Json {
         return;
     }
-    let line = |note: &LoadNote| {
-        let weight = match note.kind {
-            LoadNoteKind::LeftOut(_) | LoadNoteKind::File(NoteKind::FileCut) => "note",
-            _ => "warning",
-        };
-        format!("{weight}: {note}")
+    let weight = |note: &LoadNote| match note.kind {
+        LoadNoteKind::LeftOut(_) | LoadNoteKind::File(NoteKind::FileCut) => "note",
+        _ => "warning",
     };
-    show_first(notes.iter().map(line), count, more);
+    let has_warning = notes.iter().any(|note| weight(note) == "warning");
+    let word = if has_warning { "warning" } else { "note" };
+    let lines = notes.iter().map(|note| format!("{}: {note}", weight(note)));
+    first(lines, count, |rest| format!("{word}: {}", more(rest))).iter().for_each(say);
 }
 
 fn more(rest: u64) -> String {

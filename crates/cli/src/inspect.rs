@@ -131,7 +131,9 @@ fn file(
         bail!("--body: there is no period {period}; the last is {last}");
     };
     if records.is_empty() {
-        say(format_args!("note: period {period} has no record of a robots.txt"));
+        say(format_args!(
+            "note: period {period} has no line of a robots.txt, so the output is empty"
+        ));
     }
     let lines = records.iter().map(|record| [record.text.as_ref(), b"\n"].concat());
     Ok(lines.collect::<Vec<_>>().concat())

@@ -369,9 +369,9 @@ impl Opened {
         }
         if let Some(records @ 1..) = sum.reserved {
             notes.add(format!(
-                "{} may be fetched by crawlers that train models, although robots.txt reserves that use. \
-                 To drop them: filter --purpose train-ai --unstated keep (if they state a level of use: \
-                 --purpose use=full --unstated keep). To list them: classify --usage train-ai,use",
+                "crawlers that train models may fetch {} whose robots.txt reserves this use. Drop the URLs: \
+                 filter --purpose train-ai --unstated keep (for levels of use: --purpose use=full \
+                 --unstated keep). List them: classify --usage train-ai,use",
                 counted(records, "URL")
             ));
         }

@@ -1,10 +1,10 @@
 //! Crawlers as their operators document them. Kept by hand: each fact has the page that says so, the day
 //! on which it was read, and its grade.
 //!
-//! A crawler has an entry if its operator says more than that it reads the groups of its token: which
-//! other groups apply, what an answer means that is no file, that robots.txt may not bind it, what it does
-//! with Crawl-delay, in which dialect it reads. Crawlers that the list of ai.robots.txt lacks have an entry
-//! too, with their classes.
+//! A crawler has an entry if its operator says more than that it reads the groups of its token: which other
+//! groups apply, what a response that is not a file means, that robots.txt may not bind it, what it does with
+//! Crawl-delay, in which dialect it reads. Crawlers that the list of ai.robots.txt lacks have an entry too,
+//! with their classes.
 
 use portcullis_dialect::dialect::Dialect;
 use portcullis_robots::policy::{AgentError, Crawler, Reading, WithoutFile};
@@ -83,7 +83,7 @@ impl OtherDialect {
 /// greater one opens less.
 const YANDEX_FILE_BYTES_MAX: u32 = 500 * 1024;
 
-/// Describes what an answer means that is no file.
+/// Describes what a response that is not a file means.
 pub fn describe(answers: WithoutFile) -> String {
     match answers {
         WithoutFile::AsDialect => "as the dialect".to_owned(),

@@ -292,14 +292,17 @@ impl WrongKind {
                 "convert it to WARC first, as `warcio recompress FILE.arc.gz FILE.warc.gz` does"
             }
             (Tar | Zip, _) => "unpack it first",
-            (HttpResponse, _) => "keep what follows its headers, if its status is 200",
+            (HttpResponse, _) => {
+                "download it without its headers (curl without -i), or compile JSON Lines with url, status and body"
+            }
             (Empty, Wanted::Captures) => "name the files that hold the captures",
             (Empty, _) => "make one with portcullis compile",
             (Text, Wanted::Captures) => {
                 let name = if self.name == STANDARD_INPUT { "-".into() } else { name };
                 return format!(
                     "if it is a robots.txt, compile the folder in which it has the name of its host \
-                     (FOLDER/HOST); or skip compile: classify ‹robots› {name}"
+                     (FOLDER/HOST); or skip compile: classify ‹robots› {name}; if it is a table of captures, pass \
+                     ‹input_format› csv"
                 );
             }
             (Html, Wanted::Captures) => {

@@ -69,9 +69,7 @@ pub fn fix(
     let doubts = Doubt::of(&report.advice, &files);
     let (mut candidates, mut left) = (candidates(&report.diagnostics), Vec::new());
     let unclear = report.unclear.map(|(line, code)| {
-        format!(
-            "line {line} may be meant in another way than it is read ({code}); correct it first"
-        )
+        format!("line {line} may not mean what crawlers read ({code}); correct it first")
     });
     candidates.retain(|candidate| {
         // What is only written better stays as it is meant.

@@ -86,7 +86,7 @@ pub fn clause(dialect: &Dialect, reason: Reason) -> &'static str {
         Reason::NoPolicy => scope,
         Reason::Expired => "RFC 9309, section 2.4: caching",
         Reason::BadUrl => "RFC 3986, section 3: scheme, authority and path of a URI",
-        _ => "none: a decision of this program",
+        _ => "none: our decision, see docs/conformance.md",
     }
 }
 
@@ -112,7 +112,8 @@ fn clauses(dialect: &Dialect) -> [&'static str; 6] {
             "Koster 1996, section 3.1: /robots.txt of the server",
         ],
         DRAFT_2019 => [
-            "Internet-Draft of 2019, The Allow and Disallow lines: the most octets decide; if none matches, allowed",
+            "Internet-Draft of 2019, The Allow and Disallow lines: the rule with the most octets decides; \
+             if no rule matches, allowed",
             "Internet-Draft of 2019, The User-agent line: all groups that name the crawler, else the first of *",
             "Internet-Draft of 2019, The Allow and Disallow lines: /robots.txt is implicitly allowed",
             "Internet-Draft of 2019, Unavailable status",
@@ -120,11 +121,11 @@ fn clauses(dialect: &Dialect) -> [&'static str; 6] {
             "Internet-Draft of 2019, Access method",
         ],
         RFC_9309 => [
-            "RFC 9309, section 2.2.2: the most octets decide; if none matches, allowed",
+            "RFC 9309, section 2.2.2: the rule with the most octets decides; if no rule matches, allowed",
             "RFC 9309, section 2.2.1: all groups that name the crawler, else the groups for *, else no rules apply",
             "RFC 9309, section 2.2.2: /robots.txt is implicitly allowed",
-            "RFC 9309, section 2.3.1.3: unavailable status codes",
-            "RFC 9309, section 2.3.1.4: unreachable status codes",
+            "RFC 9309, section 2.3.1.3: unavailable status codes; 2.3.1.2: too many redirects",
+            "RFC 9309, section 2.3.1.4: unreachable status codes; a file that was lost counts as one",
             "RFC 9309, section 2.3: access method",
         ],
         GOOGLE => [
@@ -161,9 +162,7 @@ pub fn text(decision: Answer, found: &Facts) -> String {
         write_explanation(explanation, &mut out);
     }
     match decision.reason() {
-        Reason::NoPolicy => {
-            write_field("policy", "no robots.txt of this origin is known", &mut out)
-        }
+        Reason::NoPolicy => write_field("policy", "none is known for this origin", &mut out),
         // The clause is about crawlers that read the answer as the dialect says.
         _ if found.explained.as_ref().is_some_and(|it| it.read.is_some()) => {}
         reason => write_field("clause", clause(found.dialect, reason), &mut out),
@@ -191,7 +190,10 @@ fn write_explanation(explanation: &Explanation, out: &mut String) {
     match explanation.rules_in_groups {
         _ if !explanation.rules.is_empty() => {}
         0 => write_field("rules", "none", out),
-        rules => write_field("rules", format!("none of {rules} matches"), out),
+        rules => {
+            let rules = counted(rules as u64, "rule");
+            write_field("rules", format!("none of {rules} matches"), out);
+        }
     }
     let most = explanation.rules.first().map_or(0, |rule| rule.pattern.len());
     for rule in &explanation.rules {
@@ -271,7 +273,7 @@ fn write_label(label: Label, usage: &UsageExplanation, out: &mut String) {
         (Preference::Full, _) => "everything, in full".to_owned(),
         (_, 0) => "not stated: the file has no statement for the agent".to_owned(),
         (_, statements) if deciding.is_none() => {
-            format!("not stated: none of {statements} matches")
+            format!("not stated: none of {} matches", counted(statements as u64, "statement"))
         }
         (_, _) => "not stated".to_owned(),
     };

@@ -156,7 +156,7 @@ fn push_origins(text: &mut TextTables, origins: &OriginFigures, inputs: &[InputR
         code => (code.to_string(), count),
     };
     text.origins("status", all, origins.statuses.iter().map(status));
-    text.origins("note on the answer", all, named(&origins.capture_notes));
+    text.origins("note on the response", all, named(&origins.capture_notes));
     text.origins("note on the file", all, named(&origins.file_notes));
     let input = |input: &InputReport| {
         let format = input.format.as_deref().unwrap_or("-");
@@ -575,7 +575,7 @@ fn push_facts(text: &mut TextTables, policy: &HostPolicy, is_file: bool) {
     }
     let notes: Vec<&str> = policy.capture_notes.iter().map(|note| note.as_str()).collect();
     if !notes.is_empty() {
-        line("answer", &notes.join(", "));
+        line("response", &notes.join(", "));
     }
     if is_file {
         line("file", &size(policy.file_bytes.into()));

@@ -263,7 +263,7 @@ fn describe_strict(inputs: &[InputReport]) -> String {
         (|input| input.undated, "without a date; omit ‹strict› to count them as the oldest"),
         (
             |input| input.other_urls,
-            "of other URLs than a robots.txt; if a field holds the host, name it with \
+            "of URLs that are not a robots.txt; if a field holds the host, name it with \
              ‹fields› host=NAME, or omit ‹strict› to count them as targets of redirects",
         ),
     ];

@@ -232,7 +232,7 @@ impl Merger {
             },
             captures => Some(format!(
                 "{captures} superseded {} no date; keep one capture of each origin, or omit ‹strict› \
-                 to use captures with dates, or from inputs later by name",
+                 to use captures with dates, or from inputs whose names sort later",
                 if captures == 1 { "capture has" } else { "captures have" }
             )),
         };

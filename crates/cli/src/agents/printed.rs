@@ -36,7 +36,7 @@ pub fn write(out: &mut impl Write) -> io::Result<()> {
         b"@CRAWLER: one of these, or one of @documented, of which the operator says more than the token:\n\
           A+B follows the groups of B if none names A; A! does not read the groups for *;\n\
           `not bound`: by the operator's own page, robots.txt may not apply to it;\n\
-          `answers`: what an answer to GET /robots.txt means that is no file\n",
+          `answers`: what a response to GET /robots.txt that is not a file means\n",
     )?;
     DOCUMENTED.iter().try_for_each(|it| write_documented(out, it))
 }

@@ -22,10 +22,10 @@ use super::texts;
 
 /// Check URLs: print verdicts, URL and reason, separated by TABs
 ///
-/// A line has a verdict for each crawler, each followed by its columns of --usage, then the URL, and
-/// the reason if a verdict is unknown, or the problem if the record is not a URL. The exit status is
-/// 0 if every URL is allowed, and 1 if one is disallowed, unknown or invalid. A build can fail when
-/// robots.txt blocks a page of the sitemap.
+/// A line has a verdict for each crawler, each followed by its columns of --usage, then the URL,
+/// and the reason if a verdict is unknown, or the problem if the record is not a URL. The exit
+/// status is 0 if every URL is allowed, and 1 if one is disallowed, unknown or invalid. So
+/// `check … @sitemap.xml` fails a build if robots.txt blocks a page of the sitemap.
 #[derive(Args)]
 #[command(
     override_usage = values::usage("check", "-a A,B", "URL..."),
@@ -227,10 +227,10 @@ pub struct RecordsArgs {
 
     /// Treat a robots.txt that is older (24h, 30d) or undated as unknown
     ///
-    /// The reason is `expired`, or `before-first` if the robots.txt was captured after --now. With `headers`, a
-    /// capture expires as its response headers and the dialect say, by default after 24 hours (RFC 9309,
-    /// section 2.4). An answer without a file has the age of its capture. After redirects, the age of the
-    /// oldest answer is used.
+    /// The reason is `expired`, or `before-first` if the robots.txt was captured after --now. With `headers`, a capture
+    /// expires as its response headers and the dialect say, by default after 24 hours (RFC 9309, section 2.4). A
+    /// response without a file (404, 503, none) has the age of its capture. After redirects, the age of the oldest
+    /// response is used.
     #[arg(long, value_name = "DURATION", value_parser = values::max_age, help_heading = "Time")]
     pub max_age: Option<MaxAge>,
 
@@ -311,7 +311,7 @@ pub struct RecordsArgs {
 /// everything.
 ///
 /// With --at TIME, the report is as of that time. With --time-field, each URL is decided as of its
-/// own time, and figures about files alone describe the newest policies.
+/// own time, and figures that do not depend on the list describe the newest policies.
 #[derive(Args)]
 #[command(override_usage = values::usage("audit", OF_RECORDS, "[FILE]..."))]
 #[command(mut_arg("top", |top| top.help("Rows of each table, such as hosts or rules; text has at most 5 [default: 50]")))]
@@ -367,17 +367,17 @@ Input formats:
             example.com/robots.txt as `wget -x` and `wget -r` write it; each also with .gz or .zst.
             A port may follow the host. A name without a dot is not a host, except localhost.
   JSON Lines, CSV, Parquet
-            One object or row per answer. Fields, by their usual names (in upper or lower case) or --fields:
+            One object or row per response. Fields, by their usual names (in upper or lower case) or --fields:
               url          url, robots_url, uri: the URL requested first
               host         host, domain, hostname: instead of a URL; a host stands for http and
                            https on their default ports
-              status       status, fetch_status, http_status, status_code: null or 0 for no answer;
+              status       status, fetch_status, http_status, status_code: null or 0 for no response;
                            without the field, a record with a body has status 200, with a note
               body         body, content, robots_txt, text: the decoded text
               body_base64  body_base64: the body in base64
               fetched_at   fetched_at, fetch_time, warc_date, timestamp: a date or time in any form
                            that lists may have, or a number (--time-unit)
-              error        error: why there was no answer, or why the body is incomplete
+              error        error: why there was no response, or why the body is incomplete
               truncated    truncated, content_truncated: set if the body was cut
               headers      headers: an object of texts or lists of texts (JSON Lines only)
               redirects    redirects: the list of redirects followed (JSON Lines only)
@@ -390,11 +390,11 @@ Input formats:
 /// The newest capture of each origin is used. Redirects are followed if their targets were
 /// captured. An input that cannot be read is an error; a broken record is reported and skipped.
 ///
-/// Policy sets among the inputs are merged as if their inputs had been compiled together. They must
-/// have the same dialect and size limit, and the same treatment of outages unless a flag chooses it. The order
-/// of inputs does not matter: of two captures in the same second, or without dates, the one from
-/// the input later by name is used. Two files of one folder for the same host are not two captures: the
-/// first by name is used, with a note.
+/// Policy sets among the inputs are merged as if their inputs had been compiled together. They must have the
+/// same dialect and size limit, and the same treatment of outages unless a flag chooses it. The order of
+/// inputs does not matter: of two captures in the same second, or of two without dates, the one from the
+/// input whose name sorts last is used. Two files of one folder for the same host are not two captures: the
+/// one whose name sorts first is used, with a note.
 #[derive(Args)]
 #[command(
     after_long_help = SCHEMAS,
@@ -471,12 +471,13 @@ pub struct CompileArgs {
 /// Compare two policy sets, or two robots.txt files
 ///
 /// Two robots.txt files: the output has rows for each crawler that one of the files names, and for
-/// `*`, any other crawler. Crawlers with equal rows share them: `agent` has their names, separated
-/// by commas. The answer is `equal` if both files give the same verdict on every possible URL. It
-/// is `different` if they do not: the rows have a shortest path in each direction and then a path
-/// for each rule that changes a verdict, with both verdicts and rules. It is `unknown` if a limit
-/// ended the comparison; the exit status is 2 if an answer is `unknown` and none is `different`. With FILE, the
-/// output is the same as for two sets, and each robots.txt applies to every URL.
+/// `*`, any other crawler. Crawlers with the same result share rows: `agent` lists their names,
+/// separated by commas. The answer is `equal` if both files give the same verdict on every possible
+/// URL. It is `different` if they do not: the rows have a shortest path in each direction and then
+/// a path for each rule that changes a verdict, with both verdicts and rules. It is `unknown` if a
+/// limit ended the comparison; the exit status is 2 if an answer is `unknown` and none is
+/// `different`. With FILE, the output is the same as for two sets, and each robots.txt applies to
+/// every URL.
 ///
 /// Two sets without FILE: a row for each changed origin, in the order of hosts, with the change
 /// (added, gone, state, state-and-usage, rules, rules-and-usage or usage), the old and the new

@@ -186,7 +186,8 @@ pub struct PolicyArgs {
     ///
     /// In a folder, the name of a file is its host (`example.com`, `example.com.txt` or
     /// `example.com.robots.txt`). The file applies to http and https on their default ports. If two
-    /// files have the same host, the first by name is used. gzip and zstd files are decompressed.
+    /// files have the same host, the one whose name sorts first is used. gzip and zstd files are
+    /// decompressed.
     #[arg(long, value_name = "PATH")]
     pub robots: Option<PathBuf>,
 
@@ -227,8 +228,8 @@ impl PolicyArgs {
 pub struct TimeArgs {
     /// Decide by the policies as of TIME
     ///
-    /// The set must have been compiled with --history. TIME is a date, an RFC 3339 time, or 14 or 8
-    /// digits as in CDX; without a zone it is UTC.
+    /// The set must have been compiled with --history. TIME is a date, an RFC 3339 time, or 17, 14
+    /// or 8 digits as in CDX; without a zone it is UTC.
     #[arg(long, value_name = "TIME", value_parser = values::at)]
     pub at: Option<UnixSeconds>,
 
@@ -423,10 +424,10 @@ pub struct CompileMemoryArgs {
     /// Memory to use [default: a quarter of this machine's]
     ///
     /// Data that does not fit goes to temporary files next to the output, or for `inspect --verify`
-    /// in the folder for temporary files. They have no names, so nothing is left of them. The
+    /// in the folder for temporary files. They have no names, so nothing remains after the run. The
     /// result is the same for any SIZE. The tables of distinct files and rules must fit in half of
-    /// it. SIZE is a number of bytes with a suffix K, KiB, M, MiB, G or GiB; less than 64MiB means
-    /// 64MiB. `unlimited` writes no temporary files.
+    /// SIZE, a number of bytes with a suffix K, KiB, M, MiB, G or GiB; less than 64MiB means 64MiB.
+    /// `unlimited` writes no temporary files.
     #[arg(long, value_name = "SIZE", value_parser = values::compile_memory)]
     pub memory: Option<usize>,
 }

@@ -143,4 +143,4 @@ pub const OUTPUT_OF_COMPILE: &str = "The policy set to write";
 pub const OUTPUT_OF_COMPILE_LONG: &str = "\
 The policy set to write
 
-It may have any name, and appears under it once it is complete.";
+Any name. The file appears once it is complete.";

@@ -99,7 +99,7 @@ fn check_others(findings: &mut Findings<'_, '_>) {
         } else if record.name.eq_ignore_ascii_case(b"crawl-delay") {
             crawl_delay(findings, record);
         } else if record.name.eq_ignore_ascii_case(b"noindex") {
-            let message = "noindex has no effect in robots.txt; the page stays in the index";
+            let message = "noindex has no effect in robots.txt: pages may still be indexed";
             findings.report(Code::Noindex, value_span(record.span, record.value), message);
         }
     }

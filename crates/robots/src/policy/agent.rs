@@ -122,8 +122,21 @@ impl Crawler {
                 && !token.bytes().all(|byte| alphabet.contains(byte))
             {
                 let product = token.bytes().take_while(|&byte| alphabet.contains(byte)).count();
+                let begins = |start: &str| {
+                    token.get(..start.len()).is_some_and(|it| it.eq_ignore_ascii_case(start))
+                };
                 let advice = match &token[..product] {
+                    "" if begins("@") => {
+                        "a list is not a crawler; name it in -a, as in -a @FILE,@ai-training"
+                            .to_owned()
+                    }
                     "" => "name a crawler".to_owned(),
+                    _ if begins("user-agent:") => {
+                        "write the product token alone, without `User-agent:`".to_owned()
+                    }
+                    _ if token.ends_with(',') && token.matches(',').count() == 1 => {
+                        "remove the comma".to_owned()
+                    }
                     _ if token.contains(',') => {
                         "write one name alone; in a file, one per line".to_owned()
                     }
