@@ -196,8 +196,8 @@ impl PyColumn {
         self.to_pylist(py)?.try_iter()
     }
 
-    /// Converts the column to a NumPy array, which is always a copy. Words are objects. Nulls are `None`,
-    /// in numbers NaN, and in times, which are in UTC, NaT.
+    /// Converts the column to a NumPy array, which is always a copy. Strings become objects. Nulls
+    /// are `None`, in numbers NaN, and in times, which are in UTC, NaT.
     #[pyo3(signature = (dtype = None, copy = None))]
     fn __array__<'py>(
         &self,

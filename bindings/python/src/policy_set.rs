@@ -103,7 +103,7 @@ impl PyPolicySet {
         Ok(opened)
     }
 
-    /// Opens a set from its bytes, which `to_bytes` or its file has.
+    /// Opens a set from bytes: the result of `to_bytes`, or the content of a file.
     #[classmethod]
     #[expect(clippy::needless_pass_by_value, reason = "pyo3 passes it so")]
     fn from_bytes(_: &Bound<'_, PyType>, data: PyBackedBytes) -> PyResult<PyPolicySet> {
@@ -116,10 +116,10 @@ impl PyPolicySet {
         Ok(PyBytes::new(py, &bytes))
     }
 
-    /// Compiles captures of robots.txt files, and sets, whose captures are joined. `history` keeps what
-    /// was in force at each time, for the argument `at` of a classifier. `join_schemes` gives an origin without
-    /// a capture the file of the other scheme of its host. `memory` is as on the command line, in bytes. A dict
-    /// has texts by the URL of their robots.txt.
+    /// Compiles captures of robots.txt files, and merges sets. `history` keeps what was in force at
+    /// each time, for the argument `at` of a classifier. `join_schemes` gives an origin without a
+    /// capture the file of the other scheme of its host. `memory` is as on the command line, in
+    /// bytes. A dict maps the URL of each robots.txt to its text.
     #[classmethod]
     #[pyo3(name = "compile", signature = (
         inputs, *, dialect = None, output = None, strictness = "usual",
@@ -204,8 +204,8 @@ impl PyPolicySet {
         PyClassifier::new(self_.clone().unbind(), Given { agents, user_agents, assume_scheme })
     }
 
-    /// Surveys the set: rows of each origin and agent, with the columns of `portcullis survey`. `history`
-    /// gives each period of an origin its rows, and `lists` adds the values of licences and sitemaps.
+    /// Surveys the set: rows of each origin and agent, with the columns of `portcullis survey`.
+    /// `history` adds a row for each period, and `lists` adds the values of licences and sitemaps.
     #[pyo3(signature = (agents, *, history = false, lists = false))]
     fn survey(&self, agents: Names, history: bool, lists: bool) -> PyResult<PySurvey> {
         let PyPolicySet { set, time, .. } = self;

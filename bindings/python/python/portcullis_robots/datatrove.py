@@ -40,7 +40,7 @@ class RobotsFilter(BaseFilter):
         mode: whether ``all`` agents have to be allowed, or ``any``
         keep_unknown: keep documents of origins without a known policy
         purpose: the use that has to be permitted as well, such as ``train-ai``
-        unstated: ``keep`` or ``drop`` documents about whose use nothing is stated; purpose needs it
+        unstated: required with purpose: ``keep`` or ``drop`` documents whose use is not stated
         url_key: the key of the URL in a document's metadata
         host_key, query_key, scheme_key: the keys of the other parts of URLs that are paths
         at_key: the key of the time, such as ``date``: the rules that were in force then decide, by a

@@ -319,7 +319,7 @@ def compile(
     Workers and driver must see the inputs and ``parts``. The result is the same as compiling all
     inputs at once. ``history`` is that of ``PolicySet.compile``. ``memory`` is the number of bytes
     that a task and the merger use: what does not fit is written to temporary files in ``parts`` and
-    beside ``output``. The driver reads the parts one after another.
+    next to ``output``. The driver reads the parts one after another.
 
     The folder ``parts`` must exist. A task that runs again replaces its part. The parts stay; the
     caller removes them, or merges them again with ``PolicySet.compile``.
