@@ -5,7 +5,7 @@
 //!
 //! # One file
 //!
-//! A crawler asks for the robots.txt file of a page, and decides by status and body:
+//! A crawler requests the robots.txt of a page's origin, and decides by status and body:
 //!
 //! ```
 //! use portcullis::{Robots, robots_txt_url};

@@ -32,9 +32,9 @@ use super::{PolicySet, SetError, system_time, unix_seconds};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// Creating one looks the agents up among the names of crawlers in the set, and takes four bytes for
-/// each pair of an agent and a distinct policy. The rules that apply are found on the first question
-/// about them, once for all threads.
+/// Creating one looks the agents up among the names of crawlers in the set, and takes four bytes
+/// for each pair of an agent and a distinct policy. The rules that apply are looked up when they
+/// are first needed, once for all threads.
 #[derive(Clone, Debug)]
 pub struct Classifier(Arc<batch::Classifier>);
 
@@ -224,8 +224,8 @@ impl Session {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// Decisions and preferences are known. Everything else is looked up when it is asked for, and fails
-/// if the part of the set that holds it is damaged. If the set is mapped, call
+/// Decisions and preferences are computed by `decide`. Everything else is looked up on request, and
+/// fails if the part of the set that holds it is damaged. If the set is mapped, call
 /// [`PolicySet::check_unchanged`] before you use what was read.
 #[derive(Debug)]
 pub struct Answers<'s>(batch::Answers<'s>);

@@ -21,7 +21,7 @@ pub use asking::{Answers, Classifier, Session};
 #[cfg(feature = "compile")]
 pub use compile::{CompileConfig, Compiled, Loaded, compile, load, load_files, load_text};
 
-/// The reason why a set cannot be opened, compiled or asked.
+/// The reason why a set cannot be opened, compiled or queried.
 ///
 /// Its text names the file, what is wrong and what to do.
 #[derive(Debug)]

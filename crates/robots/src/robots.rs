@@ -158,9 +158,9 @@ impl<'t> Robots<'t> {
     /// Reads the response to GET /robots.txt by RFC 9309, section 2.3.1: 2xx is the file, 4xx allows
     /// everything, 5xx disallows everything.
     ///
-    /// The first argument is the status, or a [`Fetched`] such as [`Fetched::NoResponse`] if there was no
-    /// complete response. Redirects are the caller's to follow, at least five; one that was not
-    /// followed disallows everything, as does 304, which answers a conditional request. Bytes past the
+    /// The first argument is the status, or a [`Fetched`] such as [`Fetched::NoResponse`] if there
+    /// was no complete response. The caller follows redirects, at least five. A redirect status
+    /// disallows everything, and so does 304, the response to a conditional request. Bytes past the
     /// first 500 KiB are ignored.
     ///
     /// ```

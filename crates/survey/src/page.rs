@@ -63,7 +63,7 @@ const SHARES: [Part<'_>; 5] = [
 const PREFERENCES: [Preference; 4] =
     [Preference::Yes, Preference::No, Preference::Unstated, Preference::NoAccess];
 const STATED: [Part<'_>; 4] = [
-    ("allow", "fine (y)"),
+    ("allow", "permitted (y)"),
     ("disallow", "not permitted (n)"),
     ("part", "not stated"),
     ("unknown", "no access, or not known"),
@@ -85,10 +85,7 @@ pub fn audit(report: &Report, problems: &[Diagnostic]) -> String {
 
 /// Returns the last line of a page.
 fn footer(version: &str) -> String {
-    format!(
-        "Made by portcullis {version}. Nothing on this page was fetched now: it shows the files as they were \
-         captured."
-    )
+    format!("Made by portcullis {version} from stored files; nothing was fetched.")
 }
 
 /// Returns the lengths of the lists.
@@ -278,7 +275,7 @@ impl<'r> View<'r> {
                 @else if hosts.affected == 0 { "No host disallows a URL for a crawler." }
                 @else {
                     "On " (grouped(hosts.affected)) " of " (counted(hosts.count, "host"))
-                    ", some crawler must not fetch a URL."
+                    ", a URL is disallowed for some crawler."
                 }
             },
             meaning: "A decision is one URL for one crawler. The column of a crawler counts the \
@@ -379,18 +376,19 @@ impl<'r> View<'r> {
                 @match most.filter(|row| none(row) > 0) {
                     Some(row) => {
                         @let ties = rows.iter().filter(|it| none(it) == none(row)).count() as u64;
-                        strong { (agent_name(&row.agent)) } (others(ties)) " may fetch nothing, by rule, of "
+                        "By rule, " strong { (agent_name(&row.agent)) } (others(ties)) " may fetch nothing on "
                         (grouped(none(row))) " of " (counted(row.hosts.total(), "host")) " ("
                         (share(none(row), row.hosts.total())) ")"
-                        @if rows.len() as u64 > ties { ", the most of " (rows.len()) " crawlers" } "."
+                        @if rows.len() as u64 > ties { ": the highest share of " (rows.len()) " crawlers" } "."
                     }
                     None if rows.is_empty() => "",
                     None => "No host excludes a crawler from everything.",
                 }
             },
-            meaning: "Counts hosts, whatever the list of URLs: hosts that allow the crawler all URLs, a part \
-                of them, or none by their rules or while their server fails; and hosts whose file names the \
-                crawler, addresses it in the group for all others, or does not address it.",
+            meaning: "These figures count hosts and do not depend on the list of URLs: hosts that allow the \
+                crawler all URLs, a part of them, or none by their rules or while their server fails; and \
+                hosts whose file names the crawler, addresses it in the group for all others, or does not \
+                address it.",
             body: html! {
                 (bars(title, "reach-table", &SHARES, true, charted.into_iter().map(bar)))
                 (table("reach-table", title, SHOWN, &columns, rows.iter().map(cells)))
@@ -443,8 +441,8 @@ impl<'r> View<'r> {
             },
             meaning: "Content-Usage and Content-Signal state preferences about training AI models \
                 (train-ai), other use by AI (ai-use) and search. Silence is not permission. A URL that the crawler must not fetch has no preference.",
-            advice: "Decide whether to use pages without a preference: portcullis filter --purpose has no \
-                default for them.",
+            advice: "Decide whether to use pages without a preference: portcullis filter --purpose \
+                requires --unstated keep or --unstated drop.",
             body: html! {
                 (bars(chart, "usage-table", &STATED, true, charted.iter().map(bar)))
                 (table("usage-table", chart, SHOWN, &columns, rows.iter().map(cells)))

@@ -14,7 +14,7 @@
 //! statements found, the one with `n` decides, then the one with `y` ([`combined`]).
 //!
 //! Labels differ only in the order of patterns of one length that can match the same path, where
-//! `n` goes before `y` and `y` before no preference. Such patterns are rare, so the labels of an
+//! `n` overrides `y`, and `y` overrides "not stated". Such patterns are rare, so the labels of an
 //! agent mostly share the patterns of a field, and one walk answers for all of them.
 //!
 //! Cost: linear in the records, and one sort per field and label. Nothing fails.

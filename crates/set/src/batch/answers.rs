@@ -16,8 +16,8 @@ use crate::stored::{RecordPolicy, StoredCapture};
 /// The answers on a block of records. They borrow the session, which decides the next block when they
 /// are no longer used.
 ///
-/// Decisions and preferences are known. Everything else is looked up when it is asked for, such as the
-/// deciding rule.
+/// Decisions and preferences are computed by `decide`. Everything else is looked up on request,
+/// such as the deciding rule.
 ///
 /// An *answer* is one for a record and an agent: `record * answers.per_record() + agent`, or the
 /// record's number if each has an agent of its own. A method panics if there is no such answer or

@@ -49,8 +49,7 @@ impl View<'_> {
                     "No known crawler that robots.txt binds requested what it must not fetch."
                 } @else {
                     (folded(offenders.iter().map(|it| agent_name(name(it))), NAMED))
-                    " requested what robots.txt disallows to them: "
-                    (counted(requests(&crawlers.bound), "request")) "."
+                    " made " (counted(requests(&crawlers.bound), "request")) " that robots.txt disallows."
                 }
                 @if of_others > 0 {
                     " Crawlers that are not bound by robots.txt made " (counted(of_others, "request"))
@@ -58,7 +57,7 @@ impl View<'_> {
                 }
             },
             meaning: "Each request is decided for the crawler that its User-Agent header names, as its \
-                operator documents that it reads robots.txt. A header is a claim, which others can send too.",
+                operator documents that it reads robots.txt. Others can send the same header.",
             body: html! {
                 (table("crawlers-table", caption, SHOWN_ON_SHEET, columns, bound.map(cells)))
                 (table("not-bound-table", apart, SHOWN_ON_SHEET, columns, not_bound.map(cells)))

@@ -220,7 +220,7 @@ impl View<'_> {
         let (id, title) = ("relations-table", "Hosts by what crawlers may fetch");
         Some(Section {
             id: "relations",
-            title: "Who is favoured",
+            title: "Compared with the baseline",
             finding: html! {
                 "What each crawler may fetch, compared with what " strong { (agent_name(baseline)) }
                 " may, over all paths of a host: the same, more, less, or other paths."
@@ -294,7 +294,7 @@ impl View<'_> {
             true => &["use", "preference", "crawlers"],
             false => &[
                 "use",
-                "#fine (y)",
+                "#permitted (y)",
                 "#not permitted (n)",
                 "#mixed",
                 "#not stated",
