@@ -106,6 +106,10 @@ impl Subject<'_> {
 /// redirects from `/robots.txt` nearly always have this name too.
 pub(super) fn names_robots_txt(url: &[u8]) -> bool {
     const NAME: &[u8] = b"robots.txt";
+    // Crawlers store what they know of a page as `urn:pageinfo:URL`.
+    if url.get(..4).is_some_and(|scheme| scheme.eq_ignore_ascii_case(b"urn:")) {
+        return false;
+    }
     let end = url.iter().position(|byte| b"?#".contains(byte)).unwrap_or(url.len());
     let Some((rest, name)) = url[..end].split_last_chunk::<{ NAME.len() }>() else { return false };
     // The text between `//` and the next slash is a host.

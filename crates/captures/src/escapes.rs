@@ -208,7 +208,8 @@ fn escaped(text: &[u8]) -> Option<&'static str> {
             whole.rules().is_empty() && (!is_comment || whole.user_agents().is_empty())
         };
         let is_more = |lines: &[u8]| {
-            let is_file = is_line || rules(&read(lines)) > 0;
+            let file = read(lines);
+            let is_file = is_line || rules(&file) > 0 || !file.usage_records().is_empty();
             is_file && records(lines) > records(line) && has_agent_field(lines)
         };
         has_escaped_end(line) && is_more(&unescaped(line)) && (is_line || may_count())
@@ -354,6 +355,7 @@ mod tests {
             "Sitemap: https://a.example/\n\"User-agent: *\\nDisallow: /\"\n",
             "User-agent: *\\r\nDisallow: /\\r\n",
             "Useragent: Bot\\nDisalow: /\n",
+            "User-agent: *\\nContent-Usage: train-ai=n\nSitemap: https://a.example/\n",
             "{\n  \"body\": \"User-agent: *\\nDisallow: /\"\n}\n",
         ] {
             assert_eq!(problem(body.as_bytes()), Some(ESCAPED), "{body}");

@@ -155,11 +155,10 @@ fn list_subfolder(path: &Path, name: PathBuf, found: &mut Vec<Entry>) {
         }
     }
     let second = name.join(OF_SECOND_DOWNLOAD);
-    if path.join(&second).exists() {
-        found.push((second, Some(NUMBERED)));
-    }
-    if found.len() == before {
-        found.push((name, Some(NO_ROBOTS)));
+    match found.len() - before {
+        0 => found.push((name, Some(NO_ROBOTS))),
+        _ if path.join(&second).exists() => found.push((second, Some(NUMBERED))),
+        _ => {}
     }
 }
 

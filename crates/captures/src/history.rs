@@ -15,7 +15,6 @@ use portcullis_dialect::dialect::GOOGLE;
 use portcullis_robots::syntax::{Content, records};
 
 use super::json::{Json, JsonError};
-use super::limits::FILES_PER_RECORD_MAX;
 use super::schema::{CaptureField, FieldMap};
 
 /// A file in an object of hosts.
@@ -62,13 +61,12 @@ pub(super) fn read_files(
     sink.misfit.map_or(Ok(()), |name| Err(NoHosts::Misfit(name)))
 }
 
-/// Returns the hosts whose files are lost in an object that is neither a capture nor one of hosts, at most
-/// [`FILES_PER_RECORD_MAX`]: all members that are named like hosts, if one of them has a robots.txt, or if
-/// `are_hosts`.
+/// Returns the hosts whose files are lost in an object that is neither a capture nor one of hosts: all members that
+/// are named like hosts, if one of them has a robots.txt, or if `are_hosts`.
 pub(super) fn lost_hosts(text: &[u8], fields: &FieldMap, are_hosts: bool) -> Vec<String> {
     let (mut hosts, mut has_file) = (Vec::new(), are_hosts);
     let _ = read_members(&mut Json::new(text), &mut |name, json| {
-        if !is_host(name, Some(""), fields) || hosts.len() == FILES_PER_RECORD_MAX {
+        if !is_host(name, Some(""), fields) {
             return Ok(json.skip()?);
         }
         hosts.push(name.to_owned());
@@ -80,15 +78,18 @@ pub(super) fn lost_hosts(text: &[u8], fields: &FieldMap, are_hosts: bool) -> Vec
     if has_file { hosts } else { Vec::new() }
 }
 
-/// Takes a value, which may be a robots.txt: a text whose first line, but for comments, is a record of one.
+/// Takes a value, which may be a robots.txt: a text with a record of one that is no request of HTTP.
 fn take_file(json: &mut Json<'_>, has_file: &mut bool) -> Checked {
     if json.peek() != Some(b'"') {
         return Ok(json.skip()?);
     }
     let arena = Bump::new();
-    let mut lines = records(json.text(&arena)?, &GOOGLE, None).map(|line| line.content);
-    let first = lines.find(|line| !matches!(line, Content::Blank | Content::Comment));
-    *has_file |= matches!(first, Some(Content::Record(record)) if record.field.is_some());
+    let text = json.text(&arena)?;
+    let first = text.split(|byte| b"\r\n".contains(byte)).next().unwrap_or_default();
+    let is_request = memchr::memmem::find(first, b" HTTP/").is_some();
+    let mut lines = records(text, &GOOGLE, None).map(|line| line.content);
+    let is_known = |line| matches!(line, Content::Record(record) if record.field.is_some());
+    *has_file |= !is_request && lines.any(is_known);
     Ok(())
 }
 

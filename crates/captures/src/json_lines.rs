@@ -102,10 +102,10 @@ pub fn open(mut source: Source, fields: &FieldMap) -> impl BatchReader + use<> {
 /// The problem of a line that is a JSON list.
 const A_LIST: &str = "a JSON list; write one object per line, as jq -c '.[]' does";
 
-/// Whether a text begins as a list of objects, on one line or on several.
+/// Whether a text begins as a list of objects, on one line or on several, or as an empty one.
 fn is_list_of_objects(text: &[u8]) -> bool {
     let inside = trim(text, WHITE_SPACE).strip_prefix(b"[").map(|inside| trim(inside, WHITE_SPACE));
-    inside.is_some_and(|inside| inside.is_empty() || inside.starts_with(b"{"))
+    inside.is_some_and(|inside| matches!(inside, [] | [b'{' | b']', ..]))
 }
 
 /// Whether a text begins with an object of hosts that goes on after the first line, or after the text. A longer line

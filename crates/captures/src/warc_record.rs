@@ -469,6 +469,7 @@ mod tests {
             "http://a.example/?robots.txt",
             "http://a.example/robots.txt.gz",
             "dns:robots.txt",
+            "urn:pageinfo:https://a.example/robots.txt",
         ];
         assert!(good.iter().all(|url| names_robots_txt(url.as_bytes())));
         for url in bad {

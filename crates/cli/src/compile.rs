@@ -77,7 +77,7 @@ pub fn run(args: CompileArgs, files: &Files) -> anyhow::Result<()> {
     let scratch = Scratch::new(Some(&args.output), args.memory.memory);
     let ingested = pool.install(|| sources.ingest(scratch, &progress));
     drop(progress); // The bar is removed before messages are written.
-    let ingested = shown(ingested, sources.archives().len(), settings.strictness, summary.form)?;
+    let ingested = shown(ingested, &sources, summary.form)?;
     let ingesting = started.elapsed();
     let output = &args.output;
     let written =
@@ -197,8 +197,7 @@ fn check_flags(args: &CompileArgs, sources: &Sources) -> anyhow::Result<()> {
 /// Shows what was wrong with the archives of a run, and returns what was ingested.
 fn shown(
     ingested: Result<Ingested, MergeError>,
-    archives: usize,
-    strictness: Strictness,
+    sources: &Sources,
     summary: SummaryForm,
 ) -> anyhow::Result<Ingested> {
     let reports = match &ingested {
@@ -207,7 +206,7 @@ fn shown(
         Err(_) => &[],
     };
     // Those of sets come first.
-    let reports = &reports[reports.len().saturating_sub(archives)..];
+    let reports = &reports[reports.len().saturating_sub(sources.archives().len())..];
     let problems = |input: &InputReport| input.broken + u64::from(input.failure.is_some());
     // A JSON summary reports the same problems. An error already names the first one.
     let shows = match &ingested {
@@ -225,10 +224,11 @@ fn shown(
         }
     }
     // --lenient is only suggested if there are captures left to compile.
-    let skips = strictness == Strictness::Usual
+    let skips = sources.config().strictness == Strictness::Usual
         && !reports.iter().all(InputReport::is_readable)
         && !reports.iter().any(|input| input.is_forgeable)
-        && reports.iter().any(|input| input.captures > 0);
+        && (reports.iter().any(|input| input.captures > 0)
+            || !sources.sets().is_empty() && reports.iter().all(|input| input.failure.is_none()));
     let advice = if skips { " (--lenient uses what can be read)" } else { "" };
     ingested.map_err(|error| match error {
         MergeError::Ingest(error) => {
@@ -283,11 +283,10 @@ fn show_file_notes(counts: &StandingCounts, files: &Figures) {
             ));
         }
     }
-    let cut = counts.with_capture_note(CaptureNote::Truncated);
-    if cut > 0 {
+    if counts.lost > 0 {
         say(format_args!(
             "note: the archives have cut or lost the files of {}: unreachable",
-            counted(cut, "origin")
+            counted(counts.lost, "origin")
         ));
     }
     let lacking = counts.with_capture_note(CaptureNote::RedirectTargetMissing);

@@ -17,7 +17,7 @@ use portcullis_report::account::format;
 use portcullis_report::{Account, Figures, InvalidRecords, NoRecords, PolicyFacts, Run, Time};
 use portcullis_robots::access::UnixSeconds;
 use portcullis_robots::policy::Crawler;
-use portcullis_robots::syntax::RobotsTxt;
+use portcullis_robots::syntax::{OtherRecord, RobotsTxt};
 use portcullis_rows::output::Encoded;
 use portcullis_rows::output::columns::Field;
 use portcullis_set::batch::Classifier;
@@ -482,8 +482,16 @@ impl Differences {
 fn records_that_differ(files: [&RobotsTxt<'_>; 2]) -> impl Iterator<Item = &'static str> {
     let [old, new] = files.map(|file| {
         let usage = file.usage_records().iter().map(|it| (it.field, it.value, it.user_agent));
-        let others = file.other_records().iter().map(|it| (it.name, it.value));
-        (usage.collect::<Vec<_>>(), others.collect::<Vec<_>>())
+        // A sitemap is of no crawler, and a Crawl-delay of those of its group.
+        let crawler = |it: &OtherRecord<'_>| {
+            let line = file.user_agent_before(it.line).filter(|_| it.field.is_none());
+            line.map(|line| file.user_agents()[line as usize].value.to_ascii_lowercase())
+        };
+        let other =
+            |it: &OtherRecord<'_>| (it.name.to_ascii_lowercase(), it.value.to_vec(), crawler(it));
+        let mut others: Vec<_> = file.other_records().iter().map(other).collect();
+        others.sort_unstable();
+        (usage.collect::<Vec<_>>(), others)
     });
     let usage = "the usage records of the files differ, and only verdicts are compared; \
                  `portcullis survey --robots FILE` shows preferences";

@@ -342,22 +342,20 @@ pub fn ingest(
 /// The problem of a file with [`CaptureNote::NoRecord`].
 pub(super) const NO_RECORD: &str = "no line is a record of robots.txt, or several share one";
 
-/// The problems of captures that strictness makes an error.
-const OF_ANSWERS: [(CaptureNote, &str); 3] = [
-    (CaptureNote::NoRecord, NO_RECORD),
-    (CaptureNote::Truncated, "the archive has cut or lost the file"),
-    (CaptureNote::RedirectTargetMissing, "it redirects to a robots.txt that was not captured"),
-];
-
-/// Returns the error that files have notes of [`NoteKind::OF_FILES`] or of their rules, or [`OF_ANSWERS`], with the first of them and the
+/// Returns the error that files have notes of [`NoteKind::OF_FILES`] or of their rules, no record, or are lost, with the first of them and the
 /// number of origins with such a file, whenever it was captured; `None` if there is none.
 fn noted(standings: &Standings) -> Result<Option<String>, WriteError> {
     let note = |facts: &CaptureFacts| {
         let of_rules = [NoteKind::RuleOutsideGroup, NoteKind::UsageIgnored];
         let mut kinds = NoteKind::OF_FILES.into_iter().chain(of_rules);
         let kind = kinds.find(|&kind| facts.file_notes.contains(kind));
-        let has = |it: &&(CaptureNote, _)| facts.capture_notes.contains(it.0);
-        kind.map(NoteKind::describe).or_else(|| Some(OF_ANSWERS.iter().find(has)?.1))
+        let of_answer = || match () {
+            () if facts.capture_notes.contains(CaptureNote::NoRecord) => Some(NO_RECORD),
+            () if facts.lacks_body() => Some("the archive has cut or lost the file"),
+            () if facts.lacks_target() => Some("it redirects to a URL without a capture"),
+            () => None,
+        };
+        kind.map(NoteKind::describe).or_else(of_answer)
     };
     let (mut first, mut origins) = (None, 0);
     for piece in standings.pieces() {

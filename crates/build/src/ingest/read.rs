@@ -303,7 +303,8 @@ impl Digest<'_> {
         self.next += 1;
         let capture = match read {
             Ok(capture) => capture,
-            Err(broken) => {
+            Err(mut broken) => {
+                broken.lost = broken.lost.filter(|it| Place::of(&it.capture().subject).is_ok());
                 let lost = broken.lost.clone();
                 self.read.lost += u64::from(lost.is_some());
                 self.read.unplaced +=
@@ -468,7 +469,10 @@ fn has_no_record(file: &RobotsTxt<'_>) -> bool {
 
 /// Returns whether the file has no rule, and a line that several records share: its line ends are lost.
 fn has_joined_lines(file: &RobotsTxt<'_>, text: &[u8]) -> bool {
-    let mut lines = text.split(|byte| matches!(byte, b'\r' | b'\n'));
+    // A comment may quote records.
+    let is_heeded =
+        |line: &&[u8]| file.user_agents().is_empty() || !line.trim_ascii().starts_with(b"#");
+    let mut lines = text.split(|byte| matches!(byte, b'\r' | b'\n')).filter(is_heeded);
     file.rules().is_empty()
         && !file.is_page()
         && lines.any(|line| joined_records(line).nth(1).is_some())

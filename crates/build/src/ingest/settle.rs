@@ -307,6 +307,8 @@ pub struct StandingCounts {
     /// The dates of the oldest and the newest capture that counts, if any has one.
     pub captured: Option<DateSpan>,
     states: [u64; PolicyState::ALL.len()],
+    /// The number of origins of whose file the archives lack a part, or all.
+    pub lost: u64,
     capture_notes: [u64; CaptureNote::ALL.len()],
     file_notes: [u64; NoteKind::ALL.len()],
 }
@@ -324,6 +326,7 @@ impl StandingCounts {
             let facts = &standing.facts;
             self.origins += 1;
             self.in_outage += u64::from(facts.outage.is_some());
+            self.lost += u64::from(facts.lacks_body());
             self.redirected += u64::from(facts.redirects_followed > 0);
             self.captured = DateSpan::over(self.captured, facts.dates());
             self.states[state as usize] += 1;

@@ -1,7 +1,6 @@
 //! Records that share a line, in text that has lost its line ends. Dialects read all of the line as one record.
 
-/// The fields of the records that decide access. The text before the first may be any; that before `allow` is
-/// white space, because a path may have the word.
+/// The fields of the records that decide access.
 const FIELDS: [&[u8]; 3] = [b"user-agent:", b"disallow:", b"allow:"];
 
 /// Returns the positions in a line at which records of access seem to begin.
@@ -12,7 +11,8 @@ const FIELDS: [&[u8]; 3] = [b"user-agent:", b"disallow:", b"allow:"];
 /// let starts = |line: &str| joined_records(line.as_bytes()).collect::<Vec<_>>();
 /// assert_eq!(starts("User-agent: * Disallow: /a Allow: /b"), [0, 14, 27]);
 /// assert_eq!(starts("# made by x User-Agent: *Disallow: /"), [12, 25]);
-/// assert_eq!(starts("Disallow: /allow:x"), [0]);
+/// assert_eq!(starts("Disallow: /User-agent: a"), [0, 11]);
+/// assert_eq!(starts("Disallow: /allow:x/user-agent:"), [0]);
 /// ```
 pub fn joined_records(line: &[u8]) -> impl Iterator<Item = usize> {
     memchr::memchr_iter(b':', line).filter_map(|colon| {
@@ -23,8 +23,10 @@ pub fn joined_records(line: &[u8]) -> impl Iterator<Item = usize> {
         };
         let field = FIELDS.into_iter().find(is)?;
         let start = text.len() - field.len();
+        let is_blank = |it: &u8| b" \t".contains(it);
+        // A path may have the word, and neither white space nor the end of a name.
         let before = start.checked_sub(1).map(|at| line[at]);
-        let stands_alone = field != b"allow:" || before.is_none_or(|it| b" \t".contains(&it));
-        stands_alone.then_some(start)
+        let is_apart = before.is_none_or(|it| is_blank(&it) || it == b'*' && field != b"allow:");
+        (is_apart || line.get(colon + 1).is_some_and(is_blank)).then_some(start)
     })
 }

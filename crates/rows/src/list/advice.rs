@@ -275,7 +275,7 @@ pub(super) fn has_path(cell: &[u8]) -> bool {
 }
 
 /// Whether a cell has a URL or a path among words, as in a line of a log with a separator in its User-Agent, whose
-/// URL is none that was requested.
+/// URL, in a later cell, is none that was requested.
 fn has_target_among_words(cell: &[u8]) -> bool {
     let cell = cell.trim_ascii();
     let is_target = |word: &[u8]| word.starts_with(b"/") || has_scheme(word);
@@ -310,7 +310,8 @@ pub(super) fn no_header(row: &[Vec<u8>]) -> String {
             shown(&row[*host])
         );
     }
-    if row.iter().any(|cell| has_target_among_words(cell)) {
+    let before = &row[..places.first().copied().unwrap_or(0)];
+    if before.iter().any(|cell| has_target_among_words(cell)) {
         places.clear();
     }
     places.truncate(SITES_SHOWN_MAX);
@@ -397,11 +398,13 @@ fn of_fields(line: &str, delimiter: u8) -> Option<String> {
     let hosts = places(&|it| is_host(it.split('/').next().unwrap_or_default().as_bytes()));
     let is_tsv = delimiter == b'\t' && !line.contains('"');
     let format = if is_tsv { "tsv" } else { "csv" };
+    let before = &fields[..targets.first().map_or(0, |place| place - 1)];
+    let has_words = before.iter().any(|it| has_target_among_words(it.as_bytes()));
     let mut cells = String::new();
     let flags = match (&targets[..], &hosts[..]) {
         _ if fields.len() == 1 => return None,
         ([], []) => return None,
-        _ if delimiter == b' ' || fields.iter().any(|it| has_target_among_words(it.as_bytes())) => {
+        _ if delimiter == b' ' || has_words => {
             if let [mark, url] = line.split_whitespace().collect::<Vec<_>>()[..]
                 && (is_number(mark.trim_end_matches('.').as_bytes()) || matches!(mark, "-" | "*"))
                 && has_scheme(url.as_bytes())

@@ -56,6 +56,8 @@ pub(super) struct W3cLine {
     is_host_in_path: bool,
     /// Whether the path is a stem, which has no query.
     is_stem: bool,
+    /// Whether the field of agents is that of Edgecast, which logs whole URLs as stems.
+    is_of_edgecast: bool,
     /// Whether the server logs paths without their escapes.
     is_decoded: bool,
     /// Whether the names stand between TABs alone.
@@ -145,8 +147,8 @@ impl W3cLine {
             count,
             places,
             is_host_in_path,
-            // Edgecast, which has its own field for agents, logs whole URLs there.
-            is_stem: all[stem] == "cs-uri-stem" && find(&["c-user-agent"]).is_none(),
+            is_stem: all[stem] == "cs-uri-stem",
+            is_of_edgecast: find(&["c-user-agent"]).is_some(),
             is_decoded: head.split(|&byte| byte == b'\n').any(is_of_microsoft),
             has_tabs: memchr(b' ', names).is_none() && memchr(b'\t', names).is_some(),
             begins_with_server,
@@ -315,8 +317,10 @@ impl W3cLine {
         };
         let text = without_fragment(target, arena);
         let has_sign = || text.len() > target.len() && memchr(b'#', stem).is_some();
+        let is_whole = self.is_of_edgecast && !stem.starts_with(b"/");
+        let has_no_query = self.is_stem && query_place.is_none() && mark.is_none();
         let doubts = Doubts::default()
-            .with(Doubts::NO_QUERY, self.is_stem && query_place.is_none() && mark.is_none())
+            .with(Doubts::NO_QUERY, has_no_query && !is_whole)
             .with(Doubts::DECODED, self.is_decoded || has_sign());
         Ok((text, doubts))
     }
@@ -503,6 +507,7 @@ mod tests {
             ("cs-uri-stem cs-host", "/s a.example", Doubts::NO_QUERY),
             ("cs-uri-stem cs-host", "https://a.example/s a.example", Doubts::NO_QUERY),
             ("cs-uri-stem c-user-agent", "https://a.example/s Bot", none),
+            ("cs-uri-stem c-user-agent", "/s Bot", Doubts::NO_QUERY),
             ("cs-uri-stem cs-host", "/s?q a.example", none),
             ("cs-uri-stem cs-uri-query", "/s -", none),
             ("cs-uri cs-host", "/s a.example", none),
