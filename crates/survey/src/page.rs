@@ -442,7 +442,7 @@ impl<'r> View<'r> {
             meaning: "Content-Usage and Content-Signal state preferences about training AI models \
                 (train-ai), other use by AI (ai-use) and search. Silence is not permission. A URL that the crawler must not fetch has no preference.",
             advice: "Decide whether to use pages without a preference: portcullis filter --purpose \
-                requires --unstated keep or --unstated drop.",
+                has no default for them.",
             body: html! {
                 (bars(chart, "usage-table", &STATED, true, charted.iter().map(bar)))
                 (table("usage-table", chart, SHOWN, &columns, rows.iter().map(cells)))
