@@ -15,6 +15,7 @@ use portcullis_report::explanation::Facts;
 use portcullis_report::explanation_json;
 use portcullis_robots::{Agent, AgentRules, Robots};
 use portcullis_set::batch::{Explained, FullDecision};
+use portcullis_set::stored::CaptureFacts;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use self_cell::self_cell;
@@ -84,7 +85,8 @@ impl PyRobotsTxt {
                 Ok(explanation) => {
                     let notes = robots.file().notes().iter().map(|note| note.kind);
                     let file_notes = notes.collect();
-                    (Some(Explained { explanation, outage: None, file_notes, read: None }), None)
+                    let facts = CaptureFacts { status: 200, file_notes, ..CaptureFacts::default() };
+                    (Some(Explained { explanation, facts, read: None }), None)
                 }
                 Err(problem) => (None, Some(problem.to_string())),
             };

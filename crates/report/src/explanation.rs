@@ -9,12 +9,12 @@ use portcullis_dialect::dialect::{
     DRAFT_2019, Dialect, GOOGLE, KOSTER_1996, ORIGINAL_1994, RFC_9309,
 };
 use portcullis_dialect::usage::{Label, Preference};
-use portcullis_robots::access::UnixSeconds;
+use portcullis_robots::access::{CaptureNote, UnixSeconds};
 use portcullis_robots::policy::{ExplainedRecord, Explanation, Loss, UsageExplanation};
 use portcullis_robots::syntax::NoteKind;
 use portcullis_set::Damage;
 use portcullis_set::batch::{Explained, Session};
-use portcullis_set::stored::Read;
+use portcullis_set::stored::{CaptureFacts, Read};
 use portcullis_text::figures::counted;
 use portcullis_text::visible::{cut_to_show, visible};
 
@@ -148,11 +148,12 @@ pub fn text(decision: Answer, found: &Facts) -> String {
     if let Some(problem) = &found.problem {
         write_field("problem", problem, &mut out);
     }
-    if let Some(Explained { explanation, outage, file_notes, read }) = &found.explained {
-        for note in NoteKind::OF_FILES.into_iter().filter(|&kind| file_notes.contains(kind)) {
+    if let Some(Explained { explanation, facts, read }) = &found.explained {
+        write_response(facts, &mut out);
+        for note in NoteKind::OF_FILES.into_iter().filter(|&kind| facts.file_notes.contains(kind)) {
             write_field("note", note.describe(), &mut out);
         }
-        if let Some(outage) = outage {
+        if let Some(outage) = facts.outage {
             write_field("outage", outage.to_string(), &mut out);
         }
         if let Some(read) = read {
@@ -171,6 +172,19 @@ pub fn text(decision: Answer, found: &Facts) -> String {
         write_usage(decision, found, &mut out);
     }
     out
+}
+
+/// Writes the status and the notes of a response that is more than a file, with its date.
+fn write_response(facts: &CaptureFacts, out: &mut String) {
+    let CaptureFacts { status, capture_notes, captured_at, .. } = facts;
+    let notes: Vec<&str> = capture_notes.iter().map(CaptureNote::as_str).collect();
+    if *status == 200 && notes.is_empty() {
+        return;
+    }
+    let status = if *status == 0 { "no status".to_owned() } else { status.to_string() };
+    let date = captured_at.map(|date| format!("captured {}", date.to_rfc3339()));
+    let parts = [status].into_iter().chain(notes.into_iter().map(str::to_owned)).chain(date);
+    write_field("response", parts.collect::<Vec<_>>().join(", "), out);
 }
 
 /// Describes what a crawler reads instead of the policy.

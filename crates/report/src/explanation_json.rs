@@ -49,7 +49,8 @@ impl Serialize for Object<'_> {
         let explanation = explained.map(|it| &it.explanation);
         let rules = explanation.map_or(&[][..], |it| &it.rules);
         let usage = explanation.map(|it| &it.usage).filter(|_| decision.verdict == Verdict::Allow);
-        let notes = explained.map_or(NoteSet::EMPTY, |explained| explained.file_notes);
+        let facts = explained.map(|explained| &explained.facts);
+        let notes = facts.map_or(NoteSet::EMPTY, |facts| facts.file_notes);
         let mut map = to.serialize_map(None)?;
         map.serialize_entry("format", format::CHECK)?;
         text("url", Some(url), &mut map)?;
@@ -73,7 +74,7 @@ impl Serialize for Object<'_> {
         map.serialize_entry("deciding", &deciding.map(Line::Rule))?;
         let lost = rules.iter().filter(|rule| rule.loss.is_some());
         map.serialize_entry("lost", &lost.map(Line::Rule).collect::<Vec<_>>())?;
-        map.serialize_entry("outage", &explained.and_then(|it| it.outage.as_ref()))?;
+        map.serialize_entry("outage", &facts.and_then(|it| it.outage.as_ref()))?;
         if !labels.is_empty() {
             let explained = usage.map(|usage| UsageExplained {
                 clause: USAGE_CLAUSE,
@@ -95,6 +96,10 @@ impl Serialize for Object<'_> {
         });
         map.serialize_entry("read", &read)?;
         map.serialize_entry("read_source", &read_source.as_ref().filter(|_| read.is_some()))?;
+        map.serialize_entry("status", &facts.map(|it| it.status).filter(|it| *it != 0))?;
+        let notes = facts.into_iter().flat_map(|it| it.capture_notes.iter());
+        map.serialize_entry("capture_notes", &notes.collect::<Vec<_>>())?;
+        map.serialize_entry("captured_at", &facts.and_then(|it| it.captured_at))?;
         map.end()
     }
 }

@@ -173,8 +173,17 @@ fn other_readings(questions: &QuestionPlan, set: &PolicySet) -> Vec<String> {
     let mut notes = Vec::new();
     let others = asked.documented().filter_map(|it| Some((it.name(), it.dialect?.0)));
     let others = others.filter(|(_, other)| other.differs_from(dialect));
-    let others: Vec<String> =
-        others.map(|(name, other)| format!("{name} ({})", other.as_str())).collect();
+    let is_named = |it: &&Documented| {
+        asked.lists.iter().any(|list| list.name[1..].eq_ignore_ascii_case(it.name()))
+    };
+    let is_other = |name: &str| dialect.name != GOOGLE.name && crawlers::is_of_google(name);
+    // Those that are named one by one have a note of their own.
+    let of_lists = asked
+        .documented()
+        .filter(|it| is_other(it.name()) && !is_named(it) && asked.headers.is_empty());
+    let others = others.map(|(name, other)| format!("{name} ({})", other.as_str()));
+    let of_lists = of_lists.map(|it| format!("{} ({})", it.name(), GOOGLE.name));
+    let others: Vec<String> = others.chain(of_lists).collect();
     let has_default_lists = questions.each.as_ref().is_some_and(|each| each.has_default_lists);
     if !others.is_empty() && !has_default_lists {
         notes.push(format!(
@@ -183,13 +192,10 @@ fn other_readings(questions: &QuestionPlan, set: &PolicySet) -> Vec<String> {
             others.join(", ")
         ));
     }
-    let is_named = |it: &&Documented| {
-        asked.lists.iter().any(|list| list.name[1..].eq_ignore_ascii_case(it.name()))
-    };
     let named = asked.documented().filter(|it| is_named(it) || !asked.headers.is_empty());
     let mut named = asked.given().chain(named.map(|it| it.name()));
     let of_google = named.find(|name| crawlers::is_of_google(name));
-    if let Some(name) = of_google.filter(|_| dialect.name != GOOGLE.name) {
+    if let Some(name) = of_google.filter(|name| is_other(name)) {
         notes.push(format!(
             "{name} follows the dialect google; pass --dialect google (for a set, to compile)"
         ));

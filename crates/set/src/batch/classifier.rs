@@ -17,17 +17,16 @@ use portcullis_dialect::decision::Decision;
 use portcullis_dialect::dialect::{Dialect, RobotsTxtUrl};
 use portcullis_dialect::usage::Label;
 use portcullis_engine::Settings;
-use portcullis_robots::access::{KnownOutage, UnixSeconds};
+use portcullis_robots::access::UnixSeconds;
 use portcullis_robots::policy::{AgentError, Crawler, Explanation, WithoutFile};
-use portcullis_robots::syntax::NoteSet;
 
 use super::asking::{Asked, Beginning, Entries, EntryNumber, Part, Questions, Starts};
 use super::freshness::Freshness;
 use super::pieces::{Host, Pieces};
 use crate::layout::EVERY_HOST;
 use crate::stored::{
-    AgentTokens, AppliedGroups, Effect, PolicyEntry, PolicyNumber, Read, RecordPolicy, RuleGroup,
-    StoredCapture,
+    AgentTokens, AppliedGroups, CaptureFacts, Effect, PolicyEntry, PolicyNumber, Read,
+    RecordPolicy, RuleGroup, StoredCapture,
 };
 use crate::{Damage, PolicySet};
 
@@ -136,10 +135,8 @@ pub enum BeforeFirst {
 pub struct Explained {
     /// The rules and groups that were considered.
     pub explanation: Explanation,
-    /// The outage of the origin, if one is known.
-    pub outage: Option<KnownOutage>,
-    /// The notes on the origin's file.
-    pub file_notes: NoteSet,
+    /// The response of the origin, with the notes on its file, and its outage if one is known.
+    pub facts: CaptureFacts,
     /// The policy that the agent reads instead of the origin's, by its
     /// [reading](portcullis_robots::policy::Reading), and the explanation is of that; `None` if it reads the
     /// policy.

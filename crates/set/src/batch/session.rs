@@ -300,8 +300,7 @@ impl Session {
             Some(Read::Copy(copy)) => set.policy(copy)?.with_file(of_file)?,
             Some(Read::Open(_)) => of_file(&RobotsTxt::default(), b""),
         };
-        let (outage, file_notes) = (capture.facts.outage, capture.facts.file_notes);
-        Ok(Ok(Some(Explained { explanation, outage, file_notes, read })))
+        Ok(Ok(Some(Explained { explanation, facts: capture.facts, read })))
     }
 
     /// Returns how many decisions each method made, usage preferences included.
