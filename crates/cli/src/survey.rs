@@ -57,6 +57,10 @@ pub fn run(args: SurveyArgs) -> anyhow::Result<()> {
     let at = policies.time();
     ensure!(!args.history || at.is_none(), "--history has all periods; omit @TIME");
     let questions = plan::agents(args.agents, policies.dialect())?;
+    ensure!(
+        !(is_page && args.baseline.baseline.is_some()),
+        "the page has no comparison with --baseline; write .csv, .jsonl or .parquet"
+    );
     let baseline = plan::baseline(args.baseline)?;
     let questions = QuestionPlan { times, reads_usage: true, ..questions };
     let output = table::open(format, &destination)?;

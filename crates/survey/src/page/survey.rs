@@ -10,6 +10,7 @@ use portcullis_report::page::{
     Bar, Page, SHOWN, Section, Series, alike, bars, code, folded, table, text, trends,
 };
 use portcullis_report::{Account, NoRecords};
+use portcullis_robots::syntax::NoteKind;
 use portcullis_text::figures::{counted, grouped, percent, share};
 
 use super::{NAMED, Names, SHARES, agent_name, footer, numbered, row, some_of};
@@ -30,6 +31,15 @@ pub fn survey(account: &Account<NoRecords>, totals: &RowTotals) -> String {
         ("Hosts", html! { (grouped(totals.hosts)) }),
         ("Crawlers", folded(agents, NAMED)),
     ];
+    let pages = NoteKind::APPEARANCES.map(|kind| policies.file_notes.get(kind.as_str()));
+    match pages.iter().sum() {
+        0 => {}
+        pages => facts.push((
+            "Not robots.txt",
+            html! { (counted(pages, "file")) " that look like web pages, JSON or binary data, and count as files \
+                    without rules" },
+        )),
+    }
     if let Some(dates) = policies.capture_dates {
         facts.push(("Captured", html! { (dates) }));
     }
@@ -79,9 +89,12 @@ fn access(per_agent: &[AgentFigures]) -> Section {
         id: "access",
         title: "What origins allow",
         finding: html! {
-            @if let Some((counts, agents)) = rows.first() {
-                "Of " (counted(origins, "origin")) ", " (grouped(counts[2])) " (" (share(counts[2], origins))
-                ") shut out " (names.few(agents)) ": the most for any of these crawlers."
+            @match rows.first() {
+                Some((counts, agents)) if counts[2] > 0 => {
+                    "Of " (counted(origins, "origin")) ", " (grouped(counts[2])) " (" (share(counts[2], origins))
+                    ") shut out " (names.few(agents)) @if rows.len() > 1 { ", the most of these crawlers" } "."
+                }
+                _ => { "No origin shuts out a crawler by rule." }
             }
         },
         meaning: "“None by rule” counts origins whose file disallows everything. “None (server fails)” \
