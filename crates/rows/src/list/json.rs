@@ -156,15 +156,16 @@ impl LeftParts {
             let are_inside = is_in_column || !parents.is_empty();
             let part = part_near(own.as_bytes(), name.as_bytes(), are_inside);
             let part = part.filter(|part| self.are_left[*part as usize])?;
-            // So are parameters of a route, and a `search` may be another one.
-            let may_be_other = part == LeftPart::Target || name.eq_ignore_ascii_case("params");
-            if matches!(value, FieldValue::Json(_)) && may_be_other {
-                return None;
-            }
-            Left::of(part, value, arena)
+            let is_other = matches!(value, FieldValue::Json(_)) && may_be_other(part, name);
+            if is_other { None } else { Left::of(part, value, arena) }
         };
         near.found.into_iter().filter_map(left).collect()
     }
+}
+
+/// Whether an object or a list under a name may be something else than the part, such as the parameters of a route.
+pub(super) fn may_be_other(part: LeftPart, name: &str) -> bool {
+    part == LeftPart::Target || name.eq_ignore_ascii_case("params")
 }
 
 impl<'c> Left<'c> {

@@ -35,7 +35,7 @@ use parquet::schema::types::ColumnDescPtr;
 use portcullis_engine::vectors::{Kind, Vectors, Work};
 
 use super::host::{Hosts, UNREADABLE};
-use super::json::{AskedValues, FoundValues, IN_LISTS, LeftParts};
+use super::json::{AskedValues, FoundValues, IN_LISTS, LeftParts, may_be_other};
 use super::layouts;
 use super::noticed::{Doubts, Left};
 use super::place::{LeftPart, TableColumn, Value, part_near};
@@ -257,7 +257,12 @@ impl ParquetList {
                 holds_bytes(data_type) || holds_numbers(data_type)
             };
             let near = parts_near(&file, &source, &leaves, left).into_iter();
-            let (left, unreadable): (Vec<_>, Vec<_>) = near.partition(has_values);
+            let (left, mut unreadable): (Vec<_>, Vec<_>) = near.partition(has_values);
+            // A flag is no part, in JSON neither.
+            let is_part = |(part, leaf): &(LeftPart, Leaf)| {
+                leaf.data_type != DataType::Boolean && !may_be_other(*part, &leaf.name)
+            };
+            unreadable.retain(is_part);
             let all = leaves.iter().map(|(_, leaf)| leaf).chain(left.iter().map(|(_, leaf)| leaf));
             let projection = Projection::new(&source, all)?;
             let numbered: Vec<(usize, &Leaf)> =
