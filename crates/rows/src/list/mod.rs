@@ -526,6 +526,7 @@ impl List {
             (Layout::Columns(mine), Layout::Columns(its)) => mine == its,
             (Layout::Cdx(mine), Layout::Cdx(its)) => mine == its && self.head == other.head,
             (Layout::W3cLine(mine), Layout::W3cLine(its)) => mine.has_fields_of(its),
+            (Layout::Log(mine), Layout::Log(its)) => mine == its,
             _ => true,
         };
         have_places && self.columns == other.columns
