@@ -484,8 +484,12 @@ fn records_that_differ(files: [&RobotsTxt<'_>; 2]) -> impl Iterator<Item = &'sta
         let usage = file.usage_records().iter().map(|it| (it.field, it.value, it.user_agent));
         // A sitemap is of no crawler, and a Crawl-delay of those of its group.
         let crawler = |it: &OtherRecord<'_>| {
-            let line = file.user_agent_before(it.line).filter(|_| it.field.is_none());
-            line.map(|line| file.user_agents()[line as usize].value.to_ascii_lowercase())
+            let line = file.user_agent_before(it.line).filter(|_| it.field.is_none())?;
+            let group = &file.groups()[file.group_of(line)];
+            let names = file.user_agents_of(group).iter().map(|it| it.value.to_ascii_lowercase());
+            let mut names: Vec<_> = names.collect();
+            names.sort_unstable();
+            Some(names)
         };
         let other =
             |it: &OtherRecord<'_>| (it.name.to_ascii_lowercase(), it.value.to_vec(), crawler(it));

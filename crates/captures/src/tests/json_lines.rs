@@ -662,7 +662,8 @@ fn hosts_with_another_value_than_a_file_are_not_left_out() {
             assert!(broken.problem.contains(reason), "{odd}");
         }
     }
-    for file in [file, r#""USER-AGENT: *""#, r##"{"2025-01-01": "Host: x\n\u0041llow: /"}"##] {
+    for file in [file, r#""USER-AGENT: *""#, r##"{"2025-01-01": "# For HTTP/1.1\n\u0041llow: /"}"##]
+    {
         for line in [
             format!(r#"{{"a.example": {file}, "intranet": 1}}"#),
             format!(r#"{{"total": 1, "a.example": {file}}}"#),

@@ -254,7 +254,7 @@ fn token(findings: &mut Findings<'_, '_>, line: &UserAgentLine<'_>) {
         return;
     }
     let bytes = token_bytes(value, dialect);
-    let is_joined = joined_records(value).next().is_some();
+    let is_joined = joined_records(findings.examination.bytes(line.span)).nth(1).is_some();
     if bytes == value.len() || robot_named(value, None, dialect) || is_joined {
         return;
     }

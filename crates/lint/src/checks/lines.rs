@@ -60,11 +60,13 @@ fn bytes(findings: &mut Findings<'_, '_>, index: usize, notes: NoteSet) {
 
 /// Checks for other records in the value of a record.
 fn joined(findings: &mut Findings<'_, '_>, record: &Record<'_>) {
-    let starts = || joined_records(record.value);
-    let Some(first) = starts().next() else { return };
-    let value = findings.examination.span_of(record.value);
-    let joined = Span { start: value.start + first as u32, ..value };
-    let breaks = starts().map(|start| insert(value.start + start as u32, "\n")).collect();
+    let Span { start, end, .. } = record.span;
+    let value = findings.examination.span_of(record.value).start;
+    let starts = joined_records(findings.examination.bytes(record.span));
+    let starts = starts.map(|it| start + it as u32).filter(|it| *it >= value);
+    let breaks: Vec<Edit> = starts.map(|it| insert(it, "\n")).collect();
+    let Some(first) = breaks.first() else { return };
+    let joined = Span { end, ..first.span };
     let message = "other records are in this line, and are read as part of its value";
     findings
         .report(Code::JoinedRecords, joined, message)

@@ -278,7 +278,7 @@ pub(super) fn has_path(cell: &[u8]) -> bool {
 /// URL, in a later cell, is none that was requested.
 fn has_target_among_words(cell: &[u8]) -> bool {
     let cell = cell.trim_ascii();
-    let is_target = |word: &[u8]| word.starts_with(b"/") || has_scheme(word);
+    let is_target = |word: &[u8]| word.starts_with(b"/") && word.len() > 1 || has_scheme(word);
     cell.contains(&b' ') && !has_path(cell) && cell.split(|it| *it == b' ').any(is_target)
 }
 

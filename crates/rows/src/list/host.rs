@@ -17,8 +17,10 @@ use super::place::LeftPart;
 use super::request::{Named, asked, is_of_origin, parts_of, port_of, target, without_fragment};
 use super::short::first_of;
 use super::{Arena, Problem};
+use portcullis_dialect::dialect::RFC_9309;
 use portcullis_engine::bytes::{are_same, trim};
 use portcullis_files::input::stands_for_none;
+use portcullis_robots::url::compared_path;
 
 /// The value of a record that cannot be read. No host or query is so.
 pub(super) const UNREADABLE: &[u8] = b"\0";
@@ -332,10 +334,27 @@ fn query_of_target<'t>(target: &'t [u8], path: &[u8]) -> Option<&'t [u8]> {
     target.strip_prefix(path).filter(|query| query.is_empty() || query.starts_with(b"?"))
 }
 
-/// Whether the text in the place of a query is a whole target: that of the URL with this path.
+/// Whether the text in the place of a query is a whole target of the URL with this path: a path or a URL that has a query
+/// and ends like it, perhaps in a request line, or the path itself.
 fn is_target(text: &[u8], path: &[u8]) -> bool {
     let path = parts_of(path).map_or(path, |(_, _, path)| path);
-    query_of_target(text, path).is_some()
+    let (method, rest) = text.split_at(memchr(b' ', text).unwrap_or(0));
+    let is_line = !method.is_empty() && method.iter().all(u8::is_ascii_uppercase);
+    let text =
+        if is_line { rest[1..].split(|it| *it == b' ').next().unwrap_or_default() } else { text };
+    let is_root = path == b"/";
+    let target = match parts_of(text) {
+        // A path alone says nothing where it is that of most URLs.
+        Some((_, _, own)) if !is_root => own,
+        _ => text,
+    };
+    if !target.starts_with(b"/") {
+        return false;
+    }
+    let Some(mark) = memchr(b'?', target) else { return !is_root && text == path };
+    let normal = |path| compared_path(path, RFC_9309.paths.escapes, &mut Vec::new()).to_owned();
+    let (own, path) = (normal(&target[..mark]), normal(path));
+    if is_root { own == path } else { own.ends_with(&path) }
 }
 
 /// Whether the path of a URL, with all that follows it, has no query, or an empty one.
@@ -606,17 +625,28 @@ mod tests {
         // A whole target in the place of its query.
         for target in [
             "/list?b",
-            "/list",
+            "/%6Cist?b",
+            "/v1/list?b",
             "GET /list?b HTTP/1.1",
             "https://b.example/list?b",
-            "//b.example/list?b",
         ] {
             assert_eq!(url("/list", target), Err(Problem::TwoQueries), "{target}");
             let whole = url("http://b.example/list", target);
             assert_eq!(whole, Err(Problem::TwoQueries), "{target}");
         }
-        for query in ["https://b.example/other?b", "next=/list?x=1", "/other?b"] {
-            assert!(url("/list", query).is_ok(), "{query}");
+        assert_eq!(url("/list", "/list"), Err(Problem::TwoQueries));
+        for (path, query) in [
+            ("/list", "https://b.example/other?b"),
+            ("/list", "next=/list?x=1"),
+            ("/list", "next=https://a.example/list"),
+            ("/list", "/other?b"),
+            ("/list", "u=a /list"),
+            ("/", "https://b.example/"),
+            ("/", "url=https://b.example/"),
+            ("/", "b.example/"),
+            ("/", "/x?y"),
+        ] {
+            assert!(url(path, query).is_ok(), "{path} {query}");
         }
         for text in ["/list?a", "http://b.example/?a#b"] {
             assert_eq!(url(text, "b"), Err(Problem::TwoQueries), "{text}");

@@ -261,6 +261,12 @@ impl LogFormat {
             None => return Ok(None),
             Some(prefix) => prefix,
         };
+        // The time is one of the format, if some line needs it.
+        let are_all_plain = || requests.iter().all(|line| fits(line));
+        let needs_it = |line: &&[u8]| !is_behind(&prefix, line);
+        if prefix == Prefix::Time && are_all_plain() && requests.iter().any(needs_it) {
+            return line(None);
+        }
         if !is_plain || requests.iter().all(|line| prefix.without(line).is_some()) {
             if requests.iter().any(|line| fits(line) && self.is_other_behind(prefix, line)) {
                 return Err(format!(

@@ -922,6 +922,11 @@ fn what_collectors_write_is_no_host() {
         assert!(mixed.unwrap_err().contains("Docker Compose"), "{format}");
     }
     // A client does not make a log unreadable.
+    let timed = r#"$time_iso8601 $http_x_forwarded_for [$host] "$request""#;
+    let time = "2025-10-10T20:55:36+00:00";
+    let sent =
+        ["1.2.3.4", time].map(|it| format!("{time} {it} 1.2.3.4 [a.example] \"GET / HTTP/1.1\""));
+    assert_eq!(read_all(timed, &[&sent[0], &sent[1]]), Ok(vec!["a.example".to_owned(); 2]));
     let free = r#"$http_x_forwarded_for $host "$request""#;
     let sent = ["192.0.2.7 a.example \"GET / HTTP/1.1\"", "x | y a.example \"GET / HTTP/1.1\""];
     assert_eq!(read_all(free, &sent), Ok(vec!["a.example".to_owned(); 2]));
