@@ -48,13 +48,14 @@ impl Span {
     }
 }
 
-/// Returns the length of the line end at the start of `rest`: LF, CR or CRLF.
-#[inline]
+/// Returns the length of the line end at the start of `rest`: LF, CR or CRLF. 0 if there is none.
+#[inline(always)]
 fn line_end_bytes(rest: &[u8]) -> usize {
     match rest {
-        [] => 0,
+        [b'\n', ..] => 1,
         [b'\r', b'\n', ..] => 2,
-        _ => 1,
+        [b'\r', ..] => 1,
+        _ => 0,
     }
 }
 
@@ -169,14 +170,25 @@ impl<'t> Records<'t> {
         let other = loop {
             let stop = stops.next(text, position);
             let (span, notes) = (Span { start: position as u32, end: stop as u32 }, NoteSet::EMPTY);
-            if let Some(record) = self.reader.like_known(text, position, stop) {
-                each.record(number, span, notes, record);
-            } else if let (0, Some(b'\n' | b'\r')) = (stop - position, text.get(stop)) {
-                each.line(Line { number, span, notes, content: Content::Blank });
+            if let Some(b'\n' | b'\r') = text.get(stop) {
+                if let Some(record) = self.reader.like_known(text, position, stop) {
+                    each.record(number, span, notes, record);
+                } else if position == stop {
+                    each.line(Line { number, span, notes, content: Content::Blank });
+                } else {
+                    break Some(stop);
+                }
+                position = stop + line_end_bytes(&text[stop..]);
             } else {
-                break Some(stop);
+                let end = stops.after_comment(text, position, stop);
+                let span = Span { end: end as u32, ..span };
+                let ends = matches!(text.get(end), Some(b'\n' | b'\r'));
+                if !ends || end == stop || !self.reader.reads_whole(span) {
+                    break Some(stop);
+                }
+                each.line(Line { number, span, notes, content: Content::Comment });
+                position = end + line_end_bytes(&text[end..]);
             }
-            position = stop + line_end_bytes(&text[stop..]);
             number = number.next();
             if each.is_full() {
                 break None;

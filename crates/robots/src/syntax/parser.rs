@@ -81,6 +81,7 @@ impl Work for LineWork<'_, '_> {
 }
 
 impl<'t> EachLine<'t> for Parser<'t> {
+    #[inline(always)]
     fn line(&mut self, line: Line<'t>) {
         match line.content {
             Content::Record(record) => self.record(line.number, line.span, line.notes, record),
@@ -99,7 +100,7 @@ impl<'t> EachLine<'t> for Parser<'t> {
         match field {
             Some(Field::Disallow) => self.rule(Verdict::Disallow, value, line, span, whole),
             Some(Field::Allow) => self.rule(Verdict::Allow, value, line, span, whole),
-            _ => self.other(line, Record { field, name, value, span }),
+            _ => self.other(line, field, name, value, span),
         }
     }
 }
@@ -107,8 +108,14 @@ impl<'t> EachLine<'t> for Parser<'t> {
 impl<'t> Parser<'t> {
     /// Takes a record that is not a rule.
     #[inline(never)]
-    fn other(&mut self, line: LineNumber, record: Record<'t>) {
-        let Record { field, name, value, span } = record;
+    fn other(
+        &mut self,
+        line: LineNumber,
+        field: Option<Field>,
+        name: &'t [u8],
+        value: &'t [u8],
+        span: Span,
+    ) {
         match field {
             Some(Field::UserAgent) => {
                 let starts_group = self.state != State::UserAgents;

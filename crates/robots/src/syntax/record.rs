@@ -110,6 +110,16 @@ impl Stops {
         from + found.trailing_zeros() as usize
     }
 
+    /// Returns the first stop from `stop` on that is no `#`, for a comment that begins at `start`.
+    #[inline(always)]
+    pub(super) fn after_comment(&mut self, text: &[u8], start: usize, stop: usize) -> usize {
+        let mut end = stop;
+        while start == stop && text.get(end) == Some(&b'#') {
+            end = self.next(text, end + 1);
+        }
+        end
+    }
+
     /// Returns the stops of a window. The end of the text is one.
     #[inline(always)]
     fn of(rest: &[u8]) -> u64 {
@@ -223,21 +233,25 @@ struct KnownName {
 /// The start of a record, up to its value: `Disallow: `.
 #[derive(Clone, Copy, Debug)]
 struct KnownStart {
-    /// The first bytes of the line, and a mask of those before the value.
+    /// The first bytes of the line.
     bytes: u128,
-    mask: u128,
-    /// Bytes before the value. `usize::MAX` if no record is known.
-    value_at: usize,
-    name_bytes: usize,
+    /// A bit for each of them that is not before the value, the first byte lowest.
+    beyond: u32,
+    /// Bytes before the value. `u8::MAX` if no record is known.
+    value_at: u8,
+    name_bytes: u8,
     field: Option<Field>,
 }
 
 impl KnownStart {
     const NONE: KnownStart =
-        KnownStart { bytes: 0, mask: 0, value_at: usize::MAX, name_bytes: 0, field: None };
+        KnownStart { bytes: 0, beyond: 0, value_at: u8::MAX, name_bytes: 0, field: None };
 }
 
 impl LineReader {
+    /// A bit for each byte of a chunk.
+    const ALL_SAME: u32 = (1 << CHUNK_BYTES) - 1;
+
     /// Returns a reader.
     pub(super) fn new(rules: &LineRules) -> LineReader {
         LineReader {
@@ -278,29 +292,34 @@ impl LineReader {
         }
     }
 
-    /// Returns the record of the line of `text` from `start` on, whose first stop is at `stop`, if the line
-    /// begins as a known one does, up to a value, and is nothing else.
+    /// Returns the record of the line at `start` in `text`, without stops up to its end at `end`, if it begins
+    /// as a known one does, up to a value, and has no white space at its end.
     #[inline(always)]
     pub(super) fn like_known<'t>(
         &self,
         text: &'t [u8],
         start: usize,
-        stop: usize,
+        end: usize,
     ) -> Option<Record<'t>> {
-        let line = text.get(start..stop)?;
-        let head = u128::from_le_bytes(*text.get(start..)?.first_chunk()?);
-        let known = &self.starts[head as usize % self.starts.len()];
-        let (before, value) = line.split_at_checked(known.value_at)?;
+        let line = text.get(start..end)?;
+        let head: &[u8; CHUNK_BYTES] = text.get(start..)?.first_chunk()?;
+        let known = &self.starts[usize::from(*line.first()?) % self.starts.len()];
+        let same = u8x16::new(*head).simd_eq(u8x16::new(known.bytes.to_le_bytes())).to_bitmask();
+        let value = line.get(usize::from(known.value_at)..)?;
         // What is above the blank is no white space.
         let is_trimmed = *value.first()? > b' ' && *value.last()? > b' ';
-        let ends = matches!(text.get(stop)?, b'\n' | b'\r');
-        let is_like = (head ^ known.bytes) & known.mask == 0;
-        if !(is_like && is_trimmed && ends && line.len() <= self.line_bytes_max) {
+        if same | known.beyond != Self::ALL_SAME || !is_trimmed || line.len() > self.line_bytes_max
+        {
             return None;
         }
-        let (name, span) =
-            (before.get(..known.name_bytes)?, Span { start: start as u32, end: stop as u32 });
+        let name = line.get(..usize::from(known.name_bytes))?;
+        let span = Span { start: start as u32, end: end as u32 };
         Some(Record { field: known.field, name, value, span })
+    }
+
+    /// Returns whether a line is not longer than what is read of it.
+    pub(super) fn reads_whole(&self, line: Span) -> bool {
+        line.bytes() <= self.line_bytes_max
     }
 
     /// Remembers the start of a record, whose line begins with `head`, if that has the start.
@@ -311,10 +330,11 @@ impl LineReader {
         if value_at > CHUNK_BYTES || is_indented {
             return;
         }
-        let mask = u128::MAX >> (8 * (CHUNK_BYTES - value_at));
-        let (name_bytes, field) = (record.name.len(), record.field);
+        let beyond = Self::ALL_SAME & Self::ALL_SAME << value_at;
+        let (value_at, name_bytes) = (value_at as u8, record.name.len() as u8);
         let place = head as usize % self.starts.len();
-        self.starts[place] = KnownStart { bytes: head, mask, value_at, name_bytes, field };
+        self.starts[place] =
+            KnownStart { bytes: head, beyond, value_at, name_bytes, field: record.field };
     }
 
     /// Returns the record of a line without its comment and the white space before it, or `None` if there
