@@ -509,7 +509,18 @@ fn fits(name: &[u8], spelling: &str, how: FieldMatch) -> bool {
         FieldMatch::Whole => name.len() == bytes,
         FieldMatch::Prefix => name.len() >= bytes,
     };
-    long_enough && name[..bytes].eq_ignore_ascii_case(spelling.as_bytes())
+    long_enough && is_spelt(&name[..bytes], spelling.as_bytes())
+}
+
+/// Returns whether a name is another of the same length, which is in lower case, ignoring case.
+#[inline]
+fn is_spelt(name: &[u8], lower: &[u8]) -> bool {
+    if name.len() > CHUNK_BYTES {
+        return name.eq_ignore_ascii_case(lower);
+    }
+    let [name, lower] = [name, lower].map(|text| u8x16::new(first_bytes(text).to_le_bytes()));
+    let letters = name.max(u8x16::splat(b'A')).min(u8x16::splat(b'Z')).simd_eq(name);
+    (name | letters & u8x16::splat(0x20)) == lower
 }
 
 /// Returns whether `name`, which matches `spelling`, differs from the field's first spelling.
