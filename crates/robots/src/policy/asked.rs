@@ -17,6 +17,7 @@ use crate::url::{IsPlain, are_plain, index_page};
 use portcullis_dialect::{Decision, LineNumber, PathRules, Reason, RuleID, Verdict};
 use portcullis_engine::bytes::first_bytes;
 use portcullis_engine::pattern::Pattern;
+use portcullis_engine::vectors::Vectors;
 use portcullis_engine::{Outcome, Settings, SharedRuleSet};
 use wide::u8x16;
 
@@ -59,18 +60,23 @@ impl WrittenRules {
         all
     }
 
+    #[inline(never)]
     fn push(&mut self, file: &RobotsTxt<'_>, text: &[u8], group: &Group, paths: &PathRules) {
         let rules = file.rules_of(group);
         let ([first, ..], [.., last]) = (rules, rules) else { return };
         // A value ends where its record does.
-        let (from, offset) = (first.span.start, self.text.len() as u32);
+        let from = first.span.start;
+        let shift = (self.text.len() as u32).wrapping_sub(from);
         self.text.extend_from_slice(&text[from as usize..last.span.end as usize]);
-        self.places.extend(rules.iter().zip(group.rules.clone()).map(|(rule, number)| {
-            let end = rule.span.end - from + offset;
-            let (start, id) = (end - rule.value.len() as u32, RuleID(number));
-            let Rule { value, verdict, line, .. } = *rule;
-            let names_page = verdict == Verdict::Allow && index_page(value, paths).is_some();
-            let known = known_bytes(&text[(rule.span.end as usize - value.len())..], value.len());
+        self.places.extend(rules.iter().zip(group.rules.start..).map(|(rule, number)| {
+            let Rule { value, verdict, line, span } = *rule;
+            let end = span.end.wrapping_add(shift);
+            let (start, id) = (end - value.len() as u32, RuleID(number));
+            let names_page = verdict == Verdict::Allow && names_page(value, paths);
+            let known = match names_page {
+                true => 0,
+                false => known_bytes(first_bytes_at(text, span.end as usize - value.len()), value),
+            };
             Place { start, end, id, line, verdict, known, names_page }
         }));
     }
@@ -92,24 +98,36 @@ impl WrittenRules {
         paths: &PathRules,
         mut each: impl FnMut(&WrittenRule<'_>, &[u8]),
     ) {
-        let (head, bytes) = (first_bytes_of(path), set_of(path));
-        let matches = |text: &[u8]| Pattern::from_text(text, paths.wildcards).matches(path);
+        let (head, bytes) = (first_bytes_at(path, 0), set_of(path));
         for place in &self.places {
-            let rule = || self.rule(place);
-            let own = first_bytes_of(&self.text[place.start as usize..]);
-            let differs = (head ^ own) & MASKS[usize::from(place.known)] != 0
-                || !may_consist(rule().value, bytes);
-            if differs && !place.names_page {
-                continue;
+            let own = first_bytes_at(&self.text, place.start as usize);
+            if (head ^ own) & MASKS[usize::from(place.known) % MASKS.len()] == 0 {
+                self.each_match_of(place, (path, bytes), paths, &mut each);
             }
-            let rule = rule();
-            if place.names_page || !is_normal(rule.value, paths) {
-                let texts = RuleTexts::of_rule(&rule, paths);
-                let texts = texts.entries.iter().map(|it| texts.text(it));
-                texts.filter(|text| matches(text)).for_each(|text| each(&rule, text));
-            } else if matches(rule.value) {
-                each(&rule, rule.value);
-            }
+        }
+    }
+
+    /// Passes the rule at `place` as [`WrittenRules::each_match`], if it matches a path, which has a [set](set_of)
+    /// of bytes.
+    #[inline(never)]
+    fn each_match_of(
+        &self,
+        place: &Place,
+        (path, bytes): (&[u8], u64),
+        paths: &PathRules,
+        each: &mut impl FnMut(&WrittenRule<'_>, &[u8]),
+    ) {
+        let matches = |text: &[u8]| Pattern::from_text(text, paths.wildcards).matches(path);
+        let rule = self.rule(place);
+        if !place.names_page && !may_consist(rule.value, bytes) {
+            return;
+        }
+        if place.names_page || !is_normal(rule.value, paths) {
+            let texts = RuleTexts::of_rule(&rule, paths);
+            let texts = texts.entries.iter().map(|it| texts.text(it));
+            texts.filter(|text| matches(text)).for_each(|text| each(&rule, text));
+        } else if matches(rule.value) {
+            each(&rule, rule.value);
         }
     }
 
@@ -140,39 +158,45 @@ fn is_normal(value: &[u8], paths: &PathRules) -> bool {
         && are_plain(value, usize::from(value.ends_with(b"$")), paths)
 }
 
-/// Returns the first eight bytes of a text.
+/// Returns the eight bytes of a text from `start` on.
 #[inline(always)]
-fn first_bytes_of(text: &[u8]) -> u64 {
-    match text.first_chunk() {
+fn first_bytes_at(text: &[u8], start: usize) -> u64 {
+    match text.get(start..start + 8).and_then(<[u8]>::first_chunk) {
         Some(chunk) => u64::from_le_bytes(*chunk),
-        None => first_bytes(text) as u64,
+        None => first_bytes(&text[start..]) as u64,
     }
 }
 
 /// For each number of bytes up to eight, the mask of so many first bytes.
-const MASKS: [u64; 9] = {
-    let (mut all, mut bytes) = ([0; 9], 1);
-    while bytes < all.len() {
+const MASKS: [u64; 16] = {
+    let (mut all, mut bytes) = ([0; 16], 1);
+    while bytes <= 8 {
         all[bytes] = all[bytes - 1] << 8 | 0xff;
         bytes += 1;
     }
     all
 };
 
-/// Returns how many of the first eight bytes of the pattern that is written as the first `bytes` of `text` a path has that
-/// matches: those up to the first that may not stand for itself, or none if the slash may be lacking.
+/// Returns how many of the first eight bytes of the pattern that is written as `value`, which `first` begins with, a path
+/// has that matches: those up to the first that may not stand for itself, or none if the slash may be lacking.
 #[inline]
-fn known_bytes(text: &[u8], bytes: usize) -> u8 {
-    let chunk = u8x16::new(first_bytes(text).to_le_bytes());
+fn known_bytes(first: u64, value: &[u8]) -> u8 {
+    let chunk = u8x16::new(u128::from(first).to_le_bytes());
     let is_within = |chunk: u8x16, first, last| {
         chunk.max(u8x16::splat(first)).min(u8x16::splat(last)).simd_eq(chunk)
     };
     let letters = is_within(chunk | u8x16::splat(0x20), b'a', b'z');
     let known = (letters | is_within(chunk, b'-', b'9')).to_bitmask();
-    match text.first() {
-        Some(b'/') => known.trailing_ones().min(8).min(bytes as u32) as u8,
+    match first as u8 {
+        b'/' => known.trailing_ones().min(value.len() as u32) as u8,
         _ => 0,
     }
+}
+
+/// Returns whether the pattern of a rule that allows has a second one: that of a folder.
+#[inline(never)]
+fn names_page(value: &[u8], paths: &PathRules) -> bool {
+    index_page(value, paths).is_some()
 }
 
 /// Returns the set of the bytes of a text, modulo 64.
@@ -252,12 +276,15 @@ impl AskedRules {
         }
     }
 
-    /// Like [`AskedRules::deciding`], for a path as written. The outer `None` if the rules are not compiled,
-    /// the path may have another normal form, or it needs an automaton.
+    /// Like [`AskedRules::deciding`], for a path as written. The outer `None` if the path may have another
+    /// normal form, or it needs an automaton.
     #[inline]
     pub(crate) fn deciding_if_plain(&self, path: &[u8]) -> Option<Option<Decision>> {
-        let (compiled, escapes) = (self.compiled.get()?, self.paths.escapes);
-        let outcome = compiled.rules.decide_if(IsPlain { path, escapes }, path)?;
+        let is_plain = IsPlain { path, escapes: self.paths.escapes };
+        let Some(compiled) = self.compiled.get() else {
+            return Vectors::detect().run(is_plain).then(|| self.try_or_compile(path));
+        };
+        let outcome = compiled.rules.decide_if(is_plain, path)?;
         Some(compiled.decision(outcome))
     }
 
