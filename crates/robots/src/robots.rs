@@ -120,7 +120,7 @@ impl<'a> Agent<'a> {
 /// Returns whether an agent has a version or a comment, as a User-Agent header has (RFC 9110,
 /// section 10.1.5) and a name has not.
 fn is_header(agent: &str) -> bool {
-    agent.contains(['/', '('])
+    agent.bytes().any(|byte| matches!(byte, b'/' | b'('))
 }
 
 /// Returns the beginning of a text that a header has room for, up to a white space.

@@ -114,10 +114,12 @@ impl Crawler {
                 "empty name; separate names by commas alone: GPTBot,CCBot".to_owned(),
             );
         }
+        let mut tokens = Vec::new();
         for token in names.split('+') {
             if token.is_empty() {
                 return error(text, EMPTY.to_owned());
             }
+            tokens.push(token.to_owned());
             if let CallerToken::Token(alphabet) = dialect.groups.caller_token
                 && !token.bytes().all(|byte| alphabet.contains(byte))
             {
@@ -150,7 +152,6 @@ impl Crawler {
                 return error(token, problem);
             }
         }
-        let tokens = names.split('+').map(str::to_owned).collect();
         Ok(Crawler { name: text.to_owned(), tokens, reads_default, reading: Reading::default() })
     }
 
