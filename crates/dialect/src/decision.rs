@@ -128,7 +128,12 @@ macro_rules! word_set {
 
             /// Returns the values in the set, in numeric order.
             pub fn iter(self) -> impl Iterator<Item = $word> {
-                $word::ALL.into_iter().filter(move |&word| self.contains(word))
+                let mut left = self.0;
+                std::iter::from_fn(move || {
+                    let first = left.trailing_zeros() as usize;
+                    left &= left.wrapping_sub(1);
+                    $word::ALL.get(first).copied()
+                })
             }
 
             /// Returns the set as one bit per value, for `from_bits`.

@@ -3,7 +3,7 @@
 //! Notes never stop parsing and never change a decision; they report text that would otherwise be
 //! lost silently. The same file gets different notes in different dialects.
 
-use memchr::memmem;
+use memchr::{memchr, memmem};
 
 use super::Span;
 use portcullis_dialect::{LineNumber, word_set, words};
@@ -114,7 +114,7 @@ pub fn appearance(text: &[u8]) -> Option<NoteKind> {
     let controls_in = |part: &[u8]| part.iter().map(|&byte| u8::from(is_control(byte))).sum::<u8>();
     let controls: usize = text.chunks(255).map(|part| usize::from(controls_in(part))).sum();
     let is_binary = ENCODED.iter().any(|it| text.starts_with(it))
-        || text.contains(&0)
+        || memchr(0, text).is_some()
         || controls * TEXT_BYTES_PER_CONTROL > text.len();
     let is_else = is_string.then_some(NoteKind::LooksLikeJson);
     markup(start).or(is_else).or(is_binary.then_some(NoteKind::LooksBinary))

@@ -37,12 +37,14 @@ impl<'t> RobotsTxt<'t> {
     /// is never read.
     pub fn parse(text: &'t [u8], dialect: &Dialect, bytes_max: Option<usize>) -> RobotsTxt<'t> {
         // One list for most files.
-        let rules = (text.len() / 32).min(1024);
+        let rules = (text.len() / 24).min(1024);
+        let rules = Vec::with_capacity(rules);
+        let (groups, user_agents) = (Vec::with_capacity(4), Vec::with_capacity(4));
         let mut parser = Parser {
             blank_line: dialect.groups.blank_line,
             unrooted: dialect.paths.unrooted,
             state: State::Outside,
-            file: RobotsTxt { rules: Vec::with_capacity(rules), ..RobotsTxt::default() },
+            file: RobotsTxt { rules, groups, user_agents, ..RobotsTxt::default() },
         };
         let mut lines = records(text, dialect, bytes_max);
         if lines.position() > 0 {

@@ -303,7 +303,7 @@ impl LineReader {
     ) -> Option<Record<'t>> {
         let line = text.get(start..end)?;
         let head: &[u8; CHUNK_BYTES] = text.get(start..)?.first_chunk()?;
-        let known = &self.starts[usize::from(*line.first()?) % self.starts.len()];
+        let known = &self.starts[usize::from(head[0]) % self.starts.len()];
         let same = u8x16::new(*head).simd_eq(u8x16::new(known.bytes.to_le_bytes())).to_bitmask();
         let value = line.get(usize::from(known.value_at)..)?;
         // What is above the blank is no white space.
@@ -312,7 +312,7 @@ impl LineReader {
         {
             return None;
         }
-        let name = line.get(..usize::from(known.name_bytes))?;
+        let name = line.get(..usize::from(known.name_bytes)).unwrap_or_default();
         let span = Span { start: start as u32, end: end as u32 };
         Some(Record { field: known.field, name, value, span })
     }
