@@ -114,7 +114,7 @@ impl Crawler {
                 "empty name; separate names by commas alone: GPTBot,CCBot".to_owned(),
             );
         }
-        let mut tokens = Vec::new();
+        let mut tokens = Vec::with_capacity(1);
         for token in names.split('+') {
             if token.is_empty() {
                 return error(text, EMPTY.to_owned());

@@ -54,7 +54,7 @@ impl Selection {
             Some(name) => has_name(line.value, name, dialect),
             None => is_default(line.value, dialect),
         };
-        let mut groups = Vec::new();
+        let mut groups = Vec::with_capacity(1);
         for (position, group) in file.groups().iter().enumerate() {
             if file.user_agents_of(group).iter().any(applies) {
                 add_group(&mut groups, position, several);
