@@ -101,27 +101,35 @@ impl WrittenRules {
         let (head, bytes) = (first_bytes_at(path, 0), set_of(path));
         for place in &self.places {
             let own = first_bytes_at(&self.text, place.start as usize);
-            if (head ^ own) & MASKS[usize::from(place.known) % MASKS.len()] == 0 {
-                self.each_match_of(place, (path, bytes), paths, &mut each);
+            let is_like = (head ^ own) & MASKS[usize::from(place.known) % MASKS.len()] == 0;
+            if is_like && self.may_consist(place, bytes) {
+                self.each_match_of(place, path, paths, &mut each);
             }
         }
     }
 
-    /// Passes the rule at `place` as [`WrittenRules::each_match`], if it matches a path, which has a [set](set_of)
-    /// of bytes.
+    /// Returns whether a path with this [set](set_of) of bytes, and with the known ones of a rule, may match it:
+    /// whether it has all that stand for themselves before an escape.
+    #[inline(never)]
+    fn may_consist(&self, place: &Place, bytes: u64) -> bool {
+        let unknown = place.start as usize + usize::from(place.known)..place.end as usize;
+        let mut before_escape = self.text[unknown].iter().take_while(|byte| **byte != b'%');
+        place.names_page
+            || before_escape
+                .all(|&byte| !STANDS_FOR_ITSELF[usize::from(byte)] || bytes >> (byte % 64) & 1 == 1)
+    }
+
+    /// Passes the rule at `place` as [`WrittenRules::each_match`], if it matches a path.
     #[inline(never)]
     fn each_match_of(
         &self,
         place: &Place,
-        (path, bytes): (&[u8], u64),
+        path: &[u8],
         paths: &PathRules,
         each: &mut impl FnMut(&WrittenRule<'_>, &[u8]),
     ) {
         let matches = |text: &[u8]| Pattern::from_text(text, paths.wildcards).matches(path);
         let rule = self.rule(place);
-        if !place.names_page && !may_consist(rule.value, bytes) {
-            return;
-        }
         if place.names_page || !is_normal(rule.value, paths) {
             let texts = RuleTexts::of_rule(&rule, paths);
             let texts = texts.entries.iter().map(|it| texts.text(it));
@@ -202,14 +210,6 @@ fn names_page(value: &[u8], paths: &PathRules) -> bool {
 /// Returns the set of the bytes of a text, modulo 64.
 fn set_of(text: &[u8]) -> u64 {
     text.iter().fold(0, |set, &byte| set | 1 << (byte % 64))
-}
-
-/// Returns whether a path with this set of bytes may match a pattern: whether it has all that stand for themselves
-/// before an escape.
-fn may_consist(pattern: &[u8], bytes: u64) -> bool {
-    let mut before_escape = pattern.iter().take_while(|byte| **byte != b'%');
-    before_escape
-        .all(|&byte| !STANDS_FOR_ITSELF[usize::from(byte)] || bytes >> (byte % 64) & 1 == 1)
 }
 
 /// Some bytes of patterns that are the same in normal form in every dialect, and no wildcards: those that most
