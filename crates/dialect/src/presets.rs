@@ -28,14 +28,14 @@ const FORBIDDEN: AccessOutcome = outcome(PolicyState::Unavailable, Verdict::Disa
 const DAY_SECONDS: u32 = 24 * 60 * 60;
 
 /// Fields of the 1994 text. Sitemap came later and has no effect on decisions, so every dialect
-/// reads it.
-const FIELDS_1994: &[FieldSpelling] = &[
+/// reads it. A static has one address, by which readers know it.
+static FIELDS_1994: [FieldSpelling; 3] = [
     spelling("user-agent", Field::UserAgent),
     spelling("disallow", Field::Disallow),
     spelling("sitemap", Field::Sitemap),
 ];
 
-const FIELDS: &[FieldSpelling] = &[
+static FIELDS: [FieldSpelling; 4] = [
     spelling("user-agent", Field::UserAgent),
     spelling("allow", Field::Allow),
     spelling("disallow", Field::Disallow),
@@ -43,7 +43,7 @@ const FIELDS: &[FieldSpelling] = &[
 ];
 
 /// google/robotstxt accepts frequent misspellings.
-const FIELDS_GOOGLE: &[FieldSpelling] = &[
+static FIELDS_GOOGLE: [FieldSpelling; 12] = [
     spelling("user-agent", Field::UserAgent),
     spelling("useragent", Field::UserAgent),
     spelling("user agent", Field::UserAgent),
@@ -76,7 +76,7 @@ pub const ORIGINAL_1994: Dialect = Dialect {
         control: ControlByte::Ordinary,
         white_space: b" \t",
         line_bytes_max: None,
-        fields: FIELDS_1994,
+        fields: &FIELDS_1994,
         field_match: FieldMatch::Whole,
         missing_colon: MissingColon::Ignored,
     },
@@ -127,7 +127,7 @@ pub const KOSTER_1996: Dialect = Dialect {
     reading: 1,
     matching: 1,
     source: "M. Koster, A Method for Web Robots Control, draft 1 (15 November 1996)",
-    lines: LineRules { fields: FIELDS, ..ORIGINAL_1994.lines },
+    lines: LineRules { fields: &FIELDS, ..ORIGINAL_1994.lines },
     groups: GroupRules {
         names_agent: NamesAgent::Equal,
         caller_token: CallerToken::Token(TokenAlphabet::Rfc1945),
@@ -208,7 +208,7 @@ pub const GOOGLE: Dialect = Dialect {
         control: ControlByte::Ordinary,
         white_space: b" \t\x0b\x0c",
         line_bytes_max: Some(GOOGLE_LINE_BYTES_MAX),
-        fields: FIELDS_GOOGLE,
+        fields: &FIELDS_GOOGLE,
         field_match: FieldMatch::Prefix,
         missing_colon: MissingColon::TwoWords,
     },

@@ -9,7 +9,8 @@ use wide::{u8x16, u8x32};
 use super::{NoteKind, NoteSet, Span};
 use portcullis_dialect::usage::USAGE_FIELDS;
 use portcullis_dialect::{
-    ControlByte, Field, FieldMatch, FieldSpelling, LineNumber, LineRules, MissingColon, NulByte,
+    ControlByte, Dialect, Field, FieldMatch, FieldSpelling, LineNumber, LineRules, MissingColon,
+    NulByte,
 };
 use portcullis_engine::bytes::{CHUNK_BYTES, first_bytes};
 
@@ -246,6 +247,32 @@ struct KnownStart {
 impl KnownStart {
     const NONE: KnownStart =
         KnownStart { bytes: 0, beyond: 0, value_at: u8::MAX, name_bytes: 0, field: None };
+
+    /// Returns the start of a name, a colon and a blank.
+    const fn usual(start: &[u8; CHUNK_BYTES], name_bytes: u8, field: Field) -> KnownStart {
+        let value_at = name_bytes + 2;
+        let beyond = LineReader::ALL_SAME & LineReader::ALL_SAME << value_at;
+        let (bytes, field) = (u128::from_le_bytes(*start), Some(field));
+        KnownStart { bytes, beyond, value_at, name_bytes, field }
+    }
+}
+
+/// Returns the starts that are known before the first line: those of most files, if the fields are those of a
+/// dialect with a name, which all know these.
+fn known_before(rules: &LineRules) -> [KnownStart; 8] {
+    const USUAL: [KnownStart; 8] = {
+        let mut starts = [KnownStart::NONE; 8];
+        starts[b'U' as usize % 8] = KnownStart::usual(b"User-agent:     ", 10, Field::UserAgent);
+        starts[b'D' as usize % 8] = KnownStart::usual(b"Disallow:       ", 8, Field::Disallow);
+        starts[b'S' as usize % 8] = KnownStart::usual(b"Sitemap:        ", 7, Field::Sitemap);
+        starts
+    };
+    // An equal list elsewhere need not be known: it costs more to compare it.
+    let is_of = |dialect: &&Dialect| std::ptr::eq(dialect.lines.fields, rules.fields);
+    match rules.white_space.contains(&b' ') && Dialect::ALL.iter().any(is_of) {
+        true => USUAL,
+        false => [KnownStart::NONE; 8],
+    }
 }
 
 impl LineReader {
@@ -258,7 +285,7 @@ impl LineReader {
             rules: *rules,
             white_space: rules.white_space.iter().fold(0, |bits, &byte| bits | 1 << byte),
             line_bytes_max: rules.line_bytes_max.unwrap_or(usize::MAX),
-            starts: [KnownStart::NONE; 8],
+            starts: known_before(rules),
         }
     }
 

@@ -278,7 +278,10 @@ fn text_that_is_not_robots_txt() {
 fn lines_do_not_depend_on_the_lines_before() {
     let long = format!("Disallow: /{}", "a".repeat(60));
     let wide = format!("Disallow:{}/a", " ".repeat(9));
-    let lines: [&[u8]; 24] = [
+    let lines: [&[u8]; 27] = [
+        b"# c",
+        b"## c#\t",
+        b"#\x01",
         b"Disallow: /a",
         b"Disallow: ",
         b"Disallow:",
@@ -320,6 +323,20 @@ fn lines_do_not_depend_on_the_lines_before() {
                 let expected = Line { number, span: moved(alone.span), content, ..alone };
                 assert_eq!(last, expected, "{}", text.as_bstr());
             }
+        }
+    }
+}
+
+/// Some starts of lines are known before the first, in dialects with certain lists of fields.
+#[test]
+fn fields_do_not_depend_on_where_their_list_is() {
+    let text = b"User-agent: a\nDisallow: /a\nSitemap: /s\nAllow: /b\nDisallow: /c\nSitemap: /t\n";
+    for dialect in Dialect::ALL {
+        for white_space in [dialect.lines.white_space, b"\t"] {
+            let (mut own, mut other) = (*dialect, *dialect);
+            (own.lines.white_space, other.lines.white_space) = (white_space, white_space);
+            other.lines.fields = dialect.lines.fields.to_vec().leak();
+            assert_eq!(parse(text, &own), parse(text, &other), "{}", dialect.name);
         }
     }
 }
