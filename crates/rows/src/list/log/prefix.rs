@@ -115,7 +115,8 @@ fn without_syslog(line: &[u8]) -> Option<&[u8]> {
 fn without_header(text: &[u8]) -> Option<&[u8]> {
     const WORDS: usize = 5;
     let rest = (0..WORDS).try_fold(text, |rest, _| Some(word(rest)?.1))?;
-    rest.strip_prefix(b"- ")
+    // RFC 3164 has a blank before the message, which some keep.
+    rest.strip_prefix(b"- ").map(without_blanks)
 }
 
 /// Returns the text after `Oct 10 13:55:36 ` or a time of ISO 8601.

@@ -863,6 +863,7 @@ fn what_collectors_write_before_a_line() {
         ("[pod/web/nginx] ", Some(Some(Prefix::Pod))),
         ("Oct 10 13:55:36.123456 web1 nginx[1]: ", Some(Some(Prefix::Syslog))),
         ("<134>1 2025-10-10T20:55:36.1Z web1 nginx 12 - - ", Some(Some(Prefix::Syslog))),
+        ("<134>1 2025-10-10T20:55:36.1Z web1 nginx 12 - -  ", Some(Some(Prefix::Syslog))),
         ("2025-10-10T20:55:36.123456789Z ", Some(Some(Prefix::Time))),
         ("336 ", None),
         ("b.example: ", Some(Some(Prefix::Syslog))),
