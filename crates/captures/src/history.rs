@@ -87,8 +87,7 @@ fn take_file(json: &mut Json<'_>, has_file: &mut bool) -> Checked {
     let text = json.text(&arena)?;
     let first = text.split(|byte| b"\r\n".contains(byte)).next().unwrap_or_default();
     let words: Vec<&[u8]> = first.split(|byte| *byte == b' ').collect();
-    let is_request = matches!(words[..], [method, _, version] if version.starts_with(b"HTTP/") && method.iter().all(u8::is_ascii_uppercase))
-        || first.starts_with(b"HTTP/");
+    let is_request = matches!(words[..], [b"GET" | b"HEAD" | b"POST", _, version] if version.starts_with(b"HTTP/"));
     let mut lines = records(text, &GOOGLE, None).map(|line| line.content);
     let is_known = |line| matches!(line, Content::Record(record) if record.field.is_some());
     *has_file |= !is_request && lines.any(is_known);

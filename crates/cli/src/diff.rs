@@ -489,6 +489,7 @@ fn records_that_differ(files: [&RobotsTxt<'_>; 2]) -> impl Iterator<Item = &'sta
             let names = file.user_agents_of(group).iter().map(|it| it.value.to_ascii_lowercase());
             let mut names: Vec<_> = names.collect();
             names.sort_unstable();
+            names.dedup();
             Some(names)
         };
         let other =

@@ -470,12 +470,9 @@ fn has_no_record(file: &RobotsTxt<'_>) -> bool {
 /// Returns whether the file has no rule, and a line that several records share: its line ends are lost.
 fn has_joined_lines(file: &RobotsTxt<'_>, text: &[u8]) -> bool {
     // A comment may quote records. It counts if no line names a crawler.
-    let uncommented = |line: &'_ [u8]| match memchr::memchr(b'#', line) {
-        Some(start) if !file.user_agents().is_empty() => start,
-        _ => line.len(),
-    };
-    let lines = text.split(|byte| matches!(byte, b'\r' | b'\n'));
-    let mut lines = lines.map(|line| &line[..uncommented(line)]);
+    let is_heeded =
+        |line: &&[u8]| file.user_agents().is_empty() || !line.trim_ascii().starts_with(b"#");
+    let mut lines = text.split(|byte| matches!(byte, b'\r' | b'\n')).filter(is_heeded);
     file.rules().is_empty()
         && !file.is_page()
         && lines.any(|line| joined_records(line).nth(1).is_some())
