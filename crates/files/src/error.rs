@@ -3,6 +3,9 @@
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
+/// The name of standard input in messages.
+pub const STANDARD_INPUT: &str = "standard input";
+
 /// Returns the system's text for an error, such as "no such file or directory".
 pub fn system_text(error: &io::Error) -> String {
     let text = error.to_string();

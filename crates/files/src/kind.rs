@@ -20,7 +20,7 @@ use portcullis_dialect::words;
 use portcullis_robots::syntax::{NoteKind, appearance, behind_space, markup};
 use portcullis_text::shell::word;
 
-use crate::input::STANDARD_INPUT;
+use crate::error::STANDARD_INPUT;
 
 /// A gzip member (RFC 1952, section 2.3.1).
 pub const GZIP: &[u8] = &[0x1f, 0x8b];

@@ -33,13 +33,14 @@ use crate::kind::{FileKind, Wanted, WrongKind};
 use crate::limits::ZSTD_WINDOW_LOG_MAX;
 
 pub use crate::compression::{Coding, plain_extension};
+pub use crate::error::STANDARD_INPUT;
 pub use delimited::{
     Field, Fields, QuoteProblem, Separator, first_row, is_column_name, stands_for_none,
 };
 pub use framing::{Framing, Terminator, dump_record, quoted_end};
 pub use json_items::{JsonItem, JsonItems};
 pub use robots::{fill_robots_txt, read_robots_txt};
-pub use source::{STANDARD_INPUT, Source};
+pub use source::Source;
 pub use stage::{Stage, StageLines};
 pub use text::{ChunkConfig, TextChunk, TextChunks};
 

@@ -8,8 +8,9 @@ use std::io::{self, Cursor, Read};
 use std::path::Path;
 
 use super::InputError;
-use super::source::{STANDARD_INPUT, Source};
+use super::source::Source;
 use crate::compression::Coding;
+use crate::error::STANDARD_INPUT;
 use crate::kind::{FileKind, Wanted};
 use crate::limits::FILE_READ_BYTES;
 use portcullis_dialect::limits::BODY_BYTES_MAX;

@@ -21,6 +21,7 @@ use portcullis_robots::syntax::BYTE_ORDER_MARK;
 use super::InputError;
 use super::mapping::Mapping;
 use crate::compression::Coding;
+use crate::error::STANDARD_INPUT;
 use crate::kind::{FileKind, Wanted};
 use crate::limits::{CHUNK_BYTES, COMPRESSED_READ_BYTES, GZIP_MEMBERS_KNOWN_MAX};
 
@@ -29,9 +30,6 @@ const READ_BYTES: usize = COMPRESSED_READ_BYTES;
 
 /// The size of the buffer unless a record is longer: a chunk, and what is read beyond it.
 const USUAL_BYTES: usize = CHUNK_BYTES + READ_BYTES;
-
-/// The name of standard input in messages.
-pub const STANDARD_INPUT: &str = "standard input";
 
 /// An opened input: its decompressed bytes, in order and buffered.
 ///
